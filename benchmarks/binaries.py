@@ -35,9 +35,9 @@ from framedex.model.sources import parse_call_sites
 from framedex.sources import (
     extract_files,
     find_files,
+    find_language,
     find_macros,
-    generated_scopes,
-    language_of,
+    iterate_generated_scopes,
     match_generating_definition,
     match_symbol,
     short_name,
@@ -115,8 +115,8 @@ class SourceTrees:
     """C++ definitions below some folders, and the messages and records that generate C++."""
 
     def __init__(self, roots: Sequence[Path]) -> None:
-        paths = [file.path for root in roots for file in find_files(root) if language_of(Path(file.path)) != "python"]
-        macros = find_macros([path for path in paths if language_of(Path(path)) == "cpp"])
+        paths = [file.path for root in roots for file in find_files(root) if find_language(Path(file.path)) != "python"]
+        macros = find_macros([path for path in paths if find_language(Path(path)) == "cpp"])
         self.files = len(paths)
         self._by_name: dict[tuple[bool, str], list[Candidate]] = {}
         self._calling: dict[str, list[Definition]] = {}
@@ -213,7 +213,7 @@ def _match_symbols(symbols: list[NativeSymbol], trees: SourceTrees) -> tuple[lis
             symbol, trees.definitions(short_name(symbol.symbol)), classes_named=trees.classes_named
         )
         if how is None:
-            scopes = dict.fromkeys(generated_scopes(symbol))
+            scopes = dict.fromkeys(iterate_generated_scopes(symbol))
             by_generator = match_generating_definition(symbol, [c for scope in scopes for c in trees.generating(scope)])
             if by_generator[0] is not None or (symbol.unit or "").endswith(".pb.cc"):
                 generated.append((symbol, *by_generator))

@@ -19,7 +19,7 @@ from framedex.captures import capture_folders
 from framedex.index import Index, Store
 from framedex.ingest import SilentProgress, ingest_captures, skip_sources
 from framedex.model import ChangeCause, Compiles
-from framedex.texts.compilations import reason_text
+from framedex.texts.compilations import format_reason
 
 # Each function is a program. The comment of a line has the beginnings of the causes for which it recompiles.
 RECOMPILING_PROGRAMS = Path(__file__).parent / "programs" / "recompiles"
@@ -64,7 +64,7 @@ class Recompiled:
     @property
     def has_expected_causes(self) -> bool:
         """Whether a row has all causes of its line's comment, and no others."""
-        return any(_are_expected(map(reason_text, row.changes), expected) for row, expected in self.rows)
+        return any(_are_expected(map(format_reason, row.changes), expected) for row, expected in self.rows)
 
     def contradictions(self) -> list[str]:
         """Explanations of JAX with which no row of the function agrees."""
@@ -109,7 +109,7 @@ def recompiles(names: tuple[str, ...], environment: Path) -> list[Figure]:
         expected += found.has_expected_causes
         confirmed += found.has_expected_causes and not contradictions
         unexplained += not any("unavailable" not in text and " now " in text for _, text in found.explanations)
-        causes = [reason_text(change) for row, _ in found.rows for change in row.changes]
+        causes = [format_reason(change) for row, _ in found.rows for change in row.changes]
         shown = "as expected" if found.has_expected_causes else f"**{'; '.join(causes) or 'none'}**"
         print_row(f"{file.stem}.{name}", shown, "; ".join(contradictions) or "agrees")
     return [

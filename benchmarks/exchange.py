@@ -24,7 +24,7 @@ from benchmarks.figures import Figure
 from benchmarks.processes import FRAMEDEX, Command, print_header, print_row, run_framedex, run_measured
 from framedex.base.folders import read_capture_folder
 from framedex.base.nativepart import protobuf
-from framedex.captures import captures_within
+from framedex.captures import find_captures_within
 from framedex.export.formats import FORMATS
 from framedex.guidebook.api_functions import read_api_functions, read_api_releases
 from framedex.guidebook.observation_files import format_observations, read_observation_file
@@ -286,7 +286,7 @@ def guidebook_site(captures: Path, rounds: int) -> list[Figure]:
     CAPTURES is for example build/guidebook/captures after `make guidebook-captures`. Needs mkdocs-material:
     pip install 'framedex[guidebook]'.
     """
-    folders = captures_within(captures)
+    folders = find_captures_within(captures)
     durations: dict[str, list[tuple[float, float]]] = {step: [] for step in _GUIDEBOOK_STEPS}
     for _ in range(rounds):
         with tempfile.TemporaryDirectory() as folder:

@@ -443,8 +443,8 @@ def kept_binaries(rounds: int) -> list[Figure]:
     for _ in range(rounds):
         with tempfile.TemporaryDirectory(dir=Path.home()) as folder:  # on the disk of the user's own cache
             contents, kept = DigestCache(Path(folder, "contents.json")), BinaryStore(Path(folder, "binaries"))
-            seconds["digest"].append(_seconds(lambda: contents.digest_of(path)))  # noqa: B023 - called at once
-            digest = contents.digest_of(path)
+            seconds["digest"].append(_seconds(lambda: contents.compute_digest(path)))  # noqa: B023 - called at once
+            digest = contents.compute_digest(path)
             seconds["first"].append(_seconds(lambda: kept.keep(path, digest)))  # noqa: B023
             seconds["again"].append(_seconds(lambda: kept.keep(path, digest)))  # noqa: B023
             size = kept.size()

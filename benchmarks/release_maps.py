@@ -19,8 +19,8 @@ from benchmarks.figures import Figure
 from benchmarks.processes import ROOT, bytecode_environment, jax_folder, run_framedex, run_measured
 from framedex.binaries.names import parse_name
 from framedex.model import GENERATOR_LANGUAGES, Definition, LocationEvidence, NativeSymbol
-from framedex.sources import generated_scopes, match_generating_definition, match_symbol, short_name
-from framedex.sources.names import key_of
+from framedex.sources import iterate_generated_scopes, match_generating_definition, match_symbol, short_name
+from framedex.sources.names import build_key
 from framedex.sources.release_maps import ReleaseMap, ReleaseMaps, open_release_maps
 from framedex.sources.release_maps.format import read_content
 from framedex.sources.release_maps.reader import SHIPPED
@@ -130,7 +130,7 @@ def release_map_agreement(binary: Path, release: str, trees: tuple[Path, Path]) 
         there_how, there = match_symbol(symbol, _relative_to_trees(checkout.definitions(look_up[1]), trees))
         if how is None and there_how is None:
             how, found = match_generating_definition(symbol, _generating(maps, symbol))
-            scopes = dict.fromkeys(generated_scopes(symbol))
+            scopes = dict.fromkeys(iterate_generated_scopes(symbol))
             there_candidates = [each for scope in scopes for each in checkout.generating(scope)]
             there_how, there = match_generating_definition(symbol, _relative_to_trees(there_candidates, trees))
             if how or there_how or (symbol.unit or "").endswith(".pb.cc"):
@@ -160,7 +160,7 @@ _LookupKey = tuple[NativeSymbol, str, tuple[str, ...]]  # the symbol, and the ke
 
 
 def _lookup_key(symbol: NativeSymbol) -> _LookupKey:
-    return symbol, short_name(symbol.symbol), key_of(parse_name(symbol.symbol))
+    return symbol, short_name(symbol.symbol), build_key(parse_name(symbol.symbol))
 
 
 def _native_symbol(symbol: str, unit: str) -> NativeSymbol:
@@ -178,7 +178,7 @@ def _candidates(maps: list[ReleaseMap], look_up: _LookupKey) -> list[tuple[str, 
 
 
 def _generating(maps: list[ReleaseMap], symbol: NativeSymbol) -> list[tuple[str, Definition]]:
-    scopes = dict.fromkeys(generated_scopes(symbol))
+    scopes = dict.fromkeys(iterate_generated_scopes(symbol))
     return [
         found
         for scope in scopes

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from framedex.model import SourceMapInfo
-from framedex.sources import extract_files, find_macros, language_of
+from framedex.sources import extract_files, find_language, find_macros
 from framedex.sources.release_maps import (
     ReleasedFile,
     ReleaseMap,
@@ -123,7 +123,7 @@ def _list_files(clone: Path, commit: str, folders: Sequence[str]) -> _Tree:
     for entry in filter(None, listed.stdout.decode().split("\0")):
         about, path = entry.split("\t")
         mode, _, content = about.split()
-        is_source = mode.startswith("100") and language_of(path) not in (None, "python")
+        is_source = mode.startswith("100") and find_language(path) not in (None, "python")
         if is_source and path.startswith(tuple(folders) or "") and not EXCLUDED_FILES.search(path):
             found[path] = content
     return found
@@ -180,7 +180,7 @@ def _extract_map_data(trees: Sequence[Sequence[_Tree]], folder: Path) -> dict[st
     found: dict[str, ReleasedFile] = {}
     for of_release in reversed(list(zip(*trees, strict=True))):
         places = sorted({_content_path(path, content) for tree in of_release for path, content in tree.items()})
-        macros = find_macros([str(folder / place) for place in places if language_of(place) == "cpp"])
+        macros = find_macros([str(folder / place) for place in places if find_language(place) == "cpp"])
         unread = [str(folder / place) for place in places if place not in found]
         for file in extract_files(unread, macros):
             found[os.path.relpath(file.path, folder)] = build_released_file(file, Path(file.path).read_bytes())

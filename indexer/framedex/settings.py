@@ -15,9 +15,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from framedex.base.errors import SystemLimitError
-from framedex.base.folders import folders_upwards, is_allowed_index_path, leads_inside
+from framedex.base.folders import is_allowed_index_path, iterate_folders_upwards, leads_inside
 from framedex.base.regularfile import read_regular
-from framedex.base.words import nearest_name
+from framedex.base.words import find_nearest_name
 from framedex.model.scopes import CaptureScope
 from framedex.path_resolution.files import PathRule
 
@@ -70,7 +70,7 @@ class Settings:
             real = os.path.realpath(folder)
         except (OSError, ValueError):  # a removed folder; a zero byte
             return cls(), []
-        for above in map(Path, folders_upwards(real)):
+        for above in map(Path, iterate_folders_upwards(real)):
             for name in (_OWN_FILE, _SHARED_FILE):
                 file = above / name
                 values, problems = _read_file(file)
@@ -267,7 +267,7 @@ _READERS: Mapping[str, Callable[[_SettingsReader, Settings, object], Settings]] 
 
 def _unknown_key_problem(origin: str, key: str, known: Sequence[str]) -> str:
     prefix, _, name = key.rpartition(".")
-    near = nearest_name(name, known)
+    near = find_nearest_name(name, known)
     advice = f"did you mean {near}?" if near else f"the keys are {', '.join(known)}."
     return f"{origin}: {f'{prefix}.' if prefix else ''}{name} is not a setting; {advice}"
 

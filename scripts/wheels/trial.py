@@ -200,7 +200,8 @@ def _older_machine(wheel: Path, root: Path) -> Machine | None:
     """The older system, if its CPython is that of the wheel."""
     enter = ["unshare", "--mount", "sh", "-euc", _CHROOT_SCRIPT, str(root)]
     python = "/opt/python/bin/python3"
-    if "none-any" in wheel.name or not _has_version(_read_python_version(wheel), [*enter, python]):
+    is_for_this = wheel.stem.endswith(f"_{platform.machine()}")
+    if not is_for_this or not _has_version(_read_python_version(wheel), [*enter, python]):
         return None
     variables = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LANG": "C.UTF-8"}
     return Machine(enter, root, python, variables)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from framedex.base.errors import FramedexError
-from framedex.base.folders import folders_upwards
+from framedex.base.folders import iterate_folders_upwards
 from framedex.base.interpreters import own_code_command, own_module_command
 from framedex_server.indexes import find_projects_below
 
@@ -169,7 +169,7 @@ class FinishedCaptures:
         if self._polls % POLLS_PER_SEARCH == 0 or self._nested_projects[0] != roots:
             self._nested_projects = roots, [project for root in roots for project in find_projects_below(root)]
         self._polls += 1
-        above = (Path(folder) for root in roots for folder in folders_upwards(str(root)))
+        above = (Path(folder) for root in roots for folder in iterate_folders_upwards(str(root)))
         around = [folder for folder in above if os.path.isdir(folder / ".framedex")]  # noqa: PTH112 - Path's raises
         return list(dict.fromkeys((*around, *self._nested_projects[1])))
 

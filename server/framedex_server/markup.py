@@ -53,9 +53,9 @@ class Markup:
         return self.literal(printable(text))
 
     def literal(self, text: str) -> str:
-        """Return a text that `framedex.base.plaintext.printable` has already processed, as a code span."""
+        """Return a string that `framedex.base.plaintext.printable` has already processed, as a code span."""
         shown = shorten(text)
-        return code_span(shown) if self.markdown else shown
+        return format_code_span(shown) if self.markdown else shown
 
     def command_link(self, text: str, command: str, argument: dict[str, Any]) -> str:
         """Return a link to a client command with one argument, in VS Code's syntax; Markdown only."""
@@ -87,7 +87,7 @@ def break_links(text: str) -> str:
     return text.replace("](", "] (")
 
 
-def code_span(text: str) -> str:
+def format_code_span(text: str) -> str:
     """Return a one-line text with any characters as a Markdown code span."""
     # CommonMark: a code span ends at a run of backticks exactly as long as the one that opened it.
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
@@ -96,7 +96,7 @@ def code_span(text: str) -> str:
 
 
 def shorten(text: str) -> str:
-    """Shorten a text in its middle: both ends of a long C++ name matter."""
+    """Shorten a string in its middle: both ends of a long C++ name matter."""
     if len(text) <= MAX_NAME_CHARACTERS:
         return text
     half = (MAX_NAME_CHARACTERS - 1) // 2

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from framedex.index.file.conventions import CLIENT_CREATORS
 from framedex.model import FrameRole
 from framedex.model.locations import is_framedex_file
-from framedex_server.stack_paths import can_step_to, local_locations
+from framedex_server.stack_paths import can_step_to, find_local_locations
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -55,7 +55,7 @@ class StackPosition:
     @property
     def location(self) -> Location | None:
         """The source location of the frame; None if the file is not on this machine."""
-        return next(local_locations(self.frame), None)
+        return next(find_local_locations(self.frame), None)
 
     def find_on_lines(self, path: str, lines: Collection[int]) -> StackPosition | None:
         """Return this frame if it is on one of the lines, else the innermost frame of the stack on one of them.
@@ -85,9 +85,11 @@ class StackPosition:
                 return replace(self, frames=frames, skipped=0)
         return None
 
-    def lines_in(self, path: str) -> list[int]:
+    def find_lines_in(self, path: str) -> list[int]:
         """Return the lines of a file that have frames of this stack."""
-        lines = (location.line for frame in self.frames for location in local_locations(frame) if location.path == path)
+        lines = (
+            location.line for frame in self.frames for location in find_local_locations(frame) if location.path == path
+        )
         return list(dict.fromkeys(lines))
 
     def _find_next(self, positions: range) -> StackPosition | None:
@@ -164,4 +166,4 @@ class CurrentSelection:
 
 
 def _is_on_lines(frame: FrameRow, path: str, lines: Collection[int]) -> bool:
-    return any(location.path == path and location.line in lines for location in local_locations(frame))
+    return any(location.path == path and location.line in lines for location in find_local_locations(frame))

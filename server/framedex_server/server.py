@@ -186,7 +186,7 @@ class FramedexServer(LanguageServer):
     def _roots(self) -> list[Path]:
         workspace = self.workspace
         uris = [folder.uri for folder in workspace.folders.values()] or [workspace.root_uri or ""]
-        return [folder for folder in map(_folder_of_uri, uris) if folder is not None]
+        return [folder for folder in map(_find_folder_of_uri, uris) if folder is not None]
 
     def _text_of(self, uri: str) -> str | None:
         document = self.workspace.text_documents.get(unquote(uri))
@@ -198,7 +198,7 @@ class FramedexServer(LanguageServer):
 
 
 @lru_cache(maxsize=64)
-def _folder_of_uri(uri: str) -> Path | None:
+def _find_folder_of_uri(uri: str) -> Path | None:
     try:
         path = to_fs_path(uri)
     except ValueError:  # malformed URI

@@ -163,7 +163,7 @@ class Configuration:
             clients = client_settings.get(root)
             if isinstance(clients, Mapping):
                 values = {
-                    key: _without_nulls(value)
+                    key: _remove_nulls(value)
                     for key, value in clients.items()
                     if key not in EXTENSION_KEYS and value is not None
                 }
@@ -188,6 +188,6 @@ class Configuration:
                 self._report(problem)
 
 
-def _without_nulls(value: object) -> object:
+def _remove_nulls(value: object) -> object:
     """Return the value without keys whose value is null: clients send null for an unset setting."""
     return {key: each for key, each in value.items() if each is not None} if isinstance(value, Mapping) else value

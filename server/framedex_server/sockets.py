@@ -101,13 +101,13 @@ async def listen_on_socket(path: Path, make_server: MakeServer, print_line: Prin
     refusals = RefusalLog()
 
     async def handle(reader: StreamReader, writer: StreamWriter, when_admitted: Callable[[], None]) -> None:
-        uid = _peer_user_id(writer.get_extra_info("socket"))
+        uid = _read_peer_user_id(writer.get_extra_info("socket"))
         if uid != os.getuid():
             refusals.add(f"it came from user {uid}")
             return
         await _serve_connection(make_server, reader, writer, None, when_admitted, refusals)
 
-    with _bound_socket(path.absolute()) as listener:
+    with _bind_socket(path.absolute()) as listener:
         listener.listen(_BACKLOG)
         listener.setblocking(False)
         print_line(f"listening on {path}")
@@ -153,7 +153,7 @@ async def _serve_connection(
 
 
 @contextmanager
-def _bound_socket(path: Path) -> Iterator[socket.socket]:
+def _bind_socket(path: Path) -> Iterator[socket.socket]:
     """Create a socket that only this user can open; remove it at the end of the block. Raises FramedexError."""
     _remove_stale_socket(path)
     with socket.socket(socket.AF_UNIX) as bound:
@@ -207,7 +207,7 @@ def _socket_error(path: Path, reason: str) -> FramedexError:
     )
 
 
-def _peer_user_id(connection: socket.socket) -> int:
+def _read_peer_user_id(connection: socket.socket) -> int:
     """Return the user id at the other end of a Unix socket, from the kernel (unix(7), SO_PEERCRED)."""
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
     user: int = struct.unpack("3i", credentials)[1]

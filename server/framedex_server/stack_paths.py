@@ -41,7 +41,7 @@ def find_paths_inward(
     - the callee on the path to the stack that took longest, all its calls together, comes first. So repeatedly taking
       the first answer is one walk: the longest stack below a line is also the longest below that callee.
     """
-    find_locations = places or local_locations
+    find_locations = places or find_local_locations
 
     def can_be_shown(frame: FrameRow) -> bool:
         return is_step_target(frame) and any(True for _ in find_locations(frame))
@@ -75,7 +75,7 @@ def find_paths_inward(
     )
 
 
-def skipped_notes(frames: int) -> list[str]:
+def format_skipped_notes(frames: int) -> list[str]:
     """Return a list with a note on the number of code frames that a step skipped; empty if it skipped none."""
     return [f"{count(frames, 'frame')} skipped, source not here"] if frames else []
 
@@ -87,10 +87,10 @@ def is_step_target(frame: FrameRow) -> bool:
 
 def can_step_to(frame: FrameRow) -> bool:
     """Return whether stepping stops at a frame and its source is on this machine."""
-    return is_step_target(frame) and next(local_locations(frame), None) is not None
+    return is_step_target(frame) and next(find_local_locations(frame), None) is not None
 
 
-def local_locations(frame: FrameRow) -> Iterator[Location]:
+def find_local_locations(frame: FrameRow) -> Iterator[Location]:
     """Yield the frame's location and its alternatives that are on this machine."""
     for location in (frame.location, *frame.candidates):
         if location is not None and file_exists(location.path):
@@ -107,7 +107,7 @@ def find_first_public(locations: Iterable[Location | None]) -> Location | None:
     return next((place for place in locations if place is not None and place.url and not file_exists(place.path)), None)
 
 
-def short_location(location: Location) -> str:
+def format_short_location(location: Location) -> str:
     """Return a short location: `xla/pjrt/pjrt_client.cc:1187`."""
     return f"{printable(path_in_repository(location.path))}:{location.line}"
 

@@ -211,9 +211,9 @@ def _fetch_sources(request: dict[str, Any], progress: ProgressSender) -> dict[st
     from framedex.sources.fetching.cache import SourceCache
     from framedex.sources.fetching.fetch import fetch_sources
     from framedex.sources.fetching.suppliers import open_supplier
-    from framedex.sources.fetching.wanted import named_commit
+    from framedex.sources.fetching.wanted import parse_named_commit
 
-    wanted = named_commit(request["component"], request["commit"])
+    wanted = parse_named_commit(request["component"], request["commit"])
     on_wait = partial(progress.note, f"Waiting for another process that fetches {wanted.component}")
     folder = fetch_sources(SourceCache.default(), wanted, [open_supplier(request["address"])], progress, on_wait)
     return {"folder": str(folder)}

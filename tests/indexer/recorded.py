@@ -15,7 +15,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from framedex.binaries import Binary
-from framedex.captures import fingerprint_of
+from framedex.captures import compute_fingerprint
 from framedex.index import Index, Store
 from framedex.ingest import CaptureFrameNamer, SilentProgress, find_sources
 from framedex.model import (
@@ -224,7 +224,7 @@ def _frame_on_line(code: CodeType, index: int, line: int) -> PythonFrame:
 
 def module_of(path: Path) -> Module:
     """A library as a capture describes it."""
-    return Module(str(path), 0x7F0000000000, path.stat().st_size, Binary.open(path).build_id, fingerprint_of(path))
+    return Module(str(path), 0x7F0000000000, path.stat().st_size, Binary.open(path).build_id, compute_fingerprint(path))
 
 
 def middle_of(path: Path, symbol: str) -> int:

@@ -122,7 +122,7 @@ def test_importing_one_module_loads_no_others() -> None:
 def test_every_lazily_compiled_expression_is_valid() -> None:
     """A mistake in one would otherwise only appear on a line that uses it."""
     texts = {_module_of(file, ROOTS[0]): file.read_text() for file in ROOTS[0].rglob("*.py")}
-    modules = [import_module(name) for name, text in texts.items() if "import compiled_on_use" in text]
+    modules = [import_module(name) for name, text in texts.items() if "import compile_on_use" in text]
     patterns = [
         value for module in modules for value in _values(module) if type(value).__module__ == "framedex.base.lazy"
     ]

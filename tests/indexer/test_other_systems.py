@@ -21,7 +21,7 @@ from framedex.base.nativepart import NoNativePartError
 from framedex.commands.main import cli
 from framedex.live.native.stopped import read_living_stacks
 from framedex.live.snapshot import take_snapshot
-from framedex.live.targets import target_of_process
+from framedex.live.targets import find_target_of_process
 from framedex.text_stacks.lines import PlainScanner, line_scanner
 from tests.crash_corpus import FOLDER
 from tests.hiding import ANOTHER_SYSTEM, FUNCTIONS, JAX, NATIVE_PART, python_without
@@ -173,7 +173,7 @@ def test_an_unsupported_processor_or_c_library_is_named(monkeypatch: pytest.Monk
 def test_frames_of_running_processes_are_refused_on_another_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platform, "machine", lambda: "aarch64")
 
-    look = take_snapshot(target_of_process(os.getpid()))
+    look = take_snapshot(find_target_of_process(os.getpid()))
 
     assert look.problem.endswith("on aarch64: only x86-64 is supported.")
     assert os.getpid() in {each.task.tid for each in look.threads if each.task is not None}

@@ -21,7 +21,7 @@ from framedex.ingest.captures import build_capture_record
 from framedex.ingest.report import CaptureReport
 from framedex.model import CallBatch, CallKind, Capture, KindTotals, LinkEvidence, ObjectColumns
 from framedex.programs.objects import ViolationKind
-from framedex.texts.captures import all_problems
+from framedex.texts.captures import format_all_problems
 from tests.oracle.causal_links import find_causal_links
 from tests.oracle.lifetimes import Lifetimes, follow_objects
 from tests.oracle.nesting import enclosing_calls
@@ -35,7 +35,7 @@ def add_capture(store: Store, capture: Capture, namer: CaptureFrameNamer, signat
     record, naming_problems = build_capture_record(capture, namer, signature)
     known = store.known_capture(record.identity)
     add_whole(store, record, callbacks=_callbacks(capture))
-    told = all_problems(capture.stops, (*capture.problems, *naming_problems))
+    told = format_all_problems(capture.stops, (*capture.problems, *naming_problems))
     return CaptureReport(capture.path, len(capture.calls), len(capture.stacks), told, known is not None)
 
 

@@ -199,7 +199,7 @@ def test_indexing_a_restored_binary_again_updates_earlier_captures(project: Pass
 def test_copies_are_shared_and_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = tmp_path / "cache"
     library = Path(shutil.copy("/bin/true", tmp_path / "lib.so"))
-    digest = DigestCache(tmp_path / "contents.json").digest_of(library)
+    digest = DigestCache(tmp_path / "contents.json").compute_digest(library)
 
     kept = BinaryStore(cache)
     kept.keep(library, digest)
@@ -235,7 +235,7 @@ def test_a_changed_copy_is_not_used(project: Passing, tmp_path: Path) -> None:
     cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
     project.framedex("run", "program.py", **NOT_KEPT, **cache)
     kept = BinaryStore(tmp_path / "cache" / "framedex" / "binaries")
-    kept.keep(Path("/bin/true"), DigestCache(tmp_path / "contents.json").digest_of(project.library))
+    kept.keep(Path("/bin/true"), DigestCache(tmp_path / "contents.json").compute_digest(project.library))
     project.library.unlink()
 
     told = project.framedex("index", **NOT_KEPT, **cache).stdout
@@ -253,7 +253,7 @@ def test_a_debug_file_counts_towards_the_copy_limit(tmp_path: Path, monkeypatch:
     subprocess.run(
         ["objcopy", "--remove-section", ".gnu_debuglink", f"--add-gnu-debuglink={debug}", library], check=True
     )
-    digest = DigestCache(tmp_path / "contents.json").digest_of(library)
+    digest = DigestCache(tmp_path / "contents.json").compute_digest(library)
     both = library.stat().st_size + debug.stat().st_size
     for most, size in ((both, both), (both - 1, library.stat().st_size)):
         monkeypatch.setattr("framedex.binaries.recorded_files._MAX_BINARY_BYTES", most)

@@ -31,14 +31,14 @@ _KEPT = frozenset({"join", "kind", "site", "sites", "stages", "format"})  # JSON
 class HostileNames(Redaction):
     """Append the attack to every text of a capture, except local files and keys."""
 
-    def arguments(self, text: str) -> str:
+    def redact_arguments(self, text: str) -> str:
         """Values of calls, except keys."""
         told = json.loads(text)
         return json.dumps(
             {key: value if key.endswith(".kept") else _in_json(key, value) for key, value in told.items()}
         )
 
-    def definitions(self, definitions: Definitions) -> Definitions:
+    def redact_definitions(self, definitions: Definitions) -> Definitions:
         """All objects that calls refer to."""
         targets = [json.loads(text)["target"] for kind, text in definitions.descriptions if kind == "ffi_target"]
         hostile: Definitions = _hostile(definitions)

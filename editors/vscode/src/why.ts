@@ -9,7 +9,7 @@ import { inform } from "./remedies";
 import { Action, EmptyAnswerReason } from "./server/protocol";
 
 const SHOWN_FOR_MS = 5_000;
-/** Maximum characters of a text in the status bar. */
+/** Maximum length of a status bar message, in characters. */
 export const MAX_STATUS_BAR_LENGTH = 120;
 
 /** Shows why a request had an empty answer; `again` repeats the request once answers cover all captures. */

@@ -45,7 +45,7 @@ class SystemLimitError(FramedexError):
 def raise_if_limit(error: OSError) -> None:
     """Raise SystemLimitError if the system is out of file descriptors or memory; any other error concerns the file."""
     if (remedy := _REMEDIES.get(error.errno or 0)) is not None:
-        raise SystemLimitError(_error_sentence(error), remedy) from error
+        raise SystemLimitError(_format_error(error), remedy) from error
 
 
 def raise_if_no_descriptor() -> None:
@@ -60,7 +60,7 @@ def raise_if_no_descriptor() -> None:
         raise_if_limit(error)
 
 
-def system_failure(error: OSError | ImportError) -> FramedexError | None:
+def convert_system_error(error: OSError | ImportError) -> FramedexError | None:
     """The message and remedy for a system error that ended a command; None for any other error."""
     try:
         if isinstance(error, OSError):
@@ -70,10 +70,10 @@ def system_failure(error: OSError | ImportError) -> FramedexError | None:
     except SystemLimitError as limit:
         return limit
     if isinstance(error, OSError) and (remedy := _FAILURES.get(error.errno or 0)) is not None:
-        return FramedexError(_error_sentence(error), remedy)
+        return FramedexError(_format_error(error), remedy)
     return None
 
 
-def _error_sentence(error: OSError) -> str:
+def _format_error(error: OSError) -> str:
     where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, (str, bytes)) else ""
     return f"{where}{error.strerror}."

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import shell_word
+from framedex.base.plaintext import quote_shell_word
 
 _DEFAULTS = {"XDG_CACHE_HOME": ".cache", "XDG_DATA_HOME": ".local/share", "XDG_STATE_HOME": ".local/state"}
 
@@ -35,7 +35,7 @@ def user_folder(variable: str) -> Path | None:
     return Path(home, _DEFAULTS[variable]) if os.path.isabs(home) else None  # noqa: PTH117
 
 
-def folders_upwards(folder: str) -> Iterator[str]:
+def iterate_folders_upwards(folder: str) -> Iterator[str]:
     """A folder (absolute path) and the folders above it, nearest first.
 
     The root folder counts only if it is the given folder: a stray file in it would apply to every project.
@@ -70,7 +70,7 @@ def check_index_path(path: Path) -> None:
     if not is_allowed_index_path(path, project):
         raise FramedexError(
             f"{path} leads to {os.path.realpath(path)}, outside {project}, so no index is written there.",
-            f"To write it there: `framedex --index {shell_word(os.path.realpath(path))} index`.",
+            f"To write it there: `framedex --index {quote_shell_word(os.path.realpath(path))} index`.",
         )
 
 
@@ -88,7 +88,7 @@ def absolute_search_path(search_path: str | None = None) -> str:
     return os.pathsep.join(folders) or os.defpath
 
 
-def program_on_path(name: str, search_path: str | None = None) -> str | None:
+def find_program(name: str, search_path: str | None = None) -> str | None:
     """The absolute path of a program by name; None if not found. A path is returned unchanged."""
     if os.path.dirname(name):  # noqa: PTH120 - no Path: a trailing slash counts
         return name

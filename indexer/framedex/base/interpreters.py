@@ -77,7 +77,7 @@ def own_code_command(code: str, opened: Iterable[Path]) -> list[str]:
     return [sys.executable, _ISOLATED, "-c", start + code]  # noqa: TID251
 
 
-def bare_code_command(code: str) -> list[str]:
+def build_bare_command(code: str) -> list[str]:
     """The command that runs code without packages, only the standard library; callers append its arguments."""
     return [sys.executable, _ISOLATED, "-S", "-c", code]  # noqa: TID251
 
@@ -118,7 +118,7 @@ def failure_reason(error: OSError | subprocess.SubprocessError | ValueError) -> 
     if isinstance(error, OSError):
         return error.strerror or str(error)
     if isinstance(error, subprocess.TimeoutExpired):
-        return f"it took more than {words.duration(round(error.timeout * 1e9))}"
+        return f"it took more than {words.format_duration(round(error.timeout * 1e9))}"
     return "it does not answer like a Python interpreter"
 
 

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Generic, TypeVar, cast
 
 
-def compiled_on_use(text: str, flags: int = 0) -> re.Pattern[str]:
+def compile_on_use(text: str, flags: int = 0) -> re.Pattern[str]:
     """A lazy pattern, checked and compiled on first use.
 
     It has all methods of a pattern, but the `re` of its matches is the compiled pattern, not this object.
@@ -57,7 +57,7 @@ class TextCache(Generic[Key, Kept]):
         return self._cached_values.get(key)
 
     def store(self, key: Key, value: Kept, length: int) -> Kept:
-        """Cache a value; `length` is the number of characters in the texts of value and key."""
+        """Cache a value; `length` is the number of characters in the value's and key's strings."""
         self._weight += length + _OVERHEAD
         if self._weight > self._max_weight:
             self._cached_values.clear()

@@ -29,7 +29,7 @@ def read_maps(pid: int) -> Iterator[MappedRange]:
         )
 
 
-def root_of(pid: int) -> Path:
+def find_root(pid: int) -> Path:
     """The folder on this machine that contains the paths in a process's memory map: `/` unless it is in a container.
 
     The kernel writes these paths for the reader's root, so they include the folder of a `chroot`. In another mount

@@ -38,8 +38,8 @@ def truncate(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: max(limit - 1, 0)]}…"
 
 
-def shell_word(text: str) -> str:
-    """A text quoted as a shell word, safe inside backquotes; `$'...'` if it has invisible characters."""
+def quote_shell_word(text: str) -> str:
+    """A string quoted as a shell word, safe inside backquotes; `$'...'` if it has invisible characters."""
     if printable(text) == text and "`" not in text:
         return shlex.quote(text)
     return "$'" + "".join(_escape_shell_byte(byte) for byte in os.fsencode(text)) + "'"

@@ -28,7 +28,7 @@ class Message:
 
     def signed(self, number: int) -> int:
         """The last signed 64-bit integer of a field."""
-        return signed(self.integer(number))
+        return to_signed(self.integer(number))
 
     def integers(self, number: int) -> list[int]:
         """The unsigned integers of a repeated field, packed or not."""
@@ -56,7 +56,7 @@ class Message:
         return self._fields.get(number, [])
 
 
-def signed(value: int) -> int:
+def to_signed(value: int) -> int:
     """Interpret an integer as 64-bit two's complement."""
     value &= (1 << 64) - 1
     return value - (1 << 64) if value >> 63 else value

@@ -15,7 +15,7 @@ SHARED_MARK = "shared"
 """The first word of a shared capture's command."""
 
 
-def duration(nanoseconds: int) -> str:
+def format_duration(nanoseconds: int) -> str:
     """A duration in a suitable unit; a negative one means a call that never returned."""
     if nanoseconds < 0:
         return "never returned"
@@ -48,12 +48,12 @@ def seconds(nanoseconds: int) -> str:
     return f"{nanoseconds / 1e9:.6f}"
 
 
-def clock(unix_seconds: float) -> str:
+def format_local_time(unix_seconds: float) -> str:
     """A date and time in the local zone."""
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(unix_seconds))
 
 
-def age(seconds: float) -> str:
+def format_age(seconds: float) -> str:
     """An age in days, hours or minutes: `2 days ago`, `just now`."""
     for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
         if seconds >= length:
@@ -71,13 +71,13 @@ def add_article(noun: str) -> str:
     return f"{'an' if noun[:1] in tuple('aeiou') else 'a'} {noun}"
 
 
-def first_names(names: Sequence[str], noun: str) -> str:
+def format_first_names(names: Sequence[str], noun: str) -> str:
     """The first names and the number of the others: `a.py, b.py, c.py and 2 other files`."""
     more = f" and {count(len(names) - _MAX_NAMES, f'other {noun}')}" if len(names) > _MAX_NAMES else ""
     return f"{', '.join(names[:_MAX_NAMES])}{more}"
 
 
-def times(number: int) -> str:
+def format_times(number: int) -> str:
     """A number of times: `once`, `3 times`."""
     return "once" if number == 1 else f"{number:,} times"
 
@@ -102,14 +102,14 @@ def number_ranges(numbers: Sequence[int]) -> str:
     return ", ".join(texts[:_MAX_RANGES]) + more
 
 
-def command_short(command: str) -> str:
+def shorten_command(command: str) -> str:
     """The distinctive part of a command: its Python script without the folder, or its program, and the arguments."""
     program, *given = _split(command) or ["(no command)"]
     if program == SHARED_MARK and given:
-        return f"{program} {command_short(shlex.join(given))}"
-    program = _without_folder(program)
+        return f"{program} {shorten_command(shlex.join(given))}"
+    program = _remove_folder(program)
     if given and re.fullmatch(r"python[\d.]*", program) and not given[0].startswith("-"):
-        program, *given = _without_folder(given[0]), *given[1:]
+        program, *given = _remove_folder(given[0]), *given[1:]
     return f"{program} {shlex.join(given)}" if given else program
 
 
@@ -123,7 +123,7 @@ def _split(command: str) -> list[str]:
     return command.split()
 
 
-def _without_folder(path: str) -> str:
+def _remove_folder(path: str) -> str:
     return path.rpartition("/")[2] if path.startswith("/") else path
 
 
@@ -155,7 +155,7 @@ def parse_duration(text: str) -> int | None:
 _MIN_SIMILARITY = 0.5  # difflib ratio: two of three letters, in their order
 
 
-def nearest_name(name: str, known: Iterable[str], likeness: float = _MIN_SIMILARITY) -> str | None:
+def find_nearest_name(name: str, known: Iterable[str], likeness: float = _MIN_SIMILARITY) -> str | None:
     """The known name most similar to this one, ignoring case; None if no difflib ratio reaches `likeness`."""
     import difflib
 

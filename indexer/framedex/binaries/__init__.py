@@ -21,15 +21,15 @@ from framedex.base.lazy import export_lazily
 if TYPE_CHECKING:
     from framedex.binaries.binary import Binary
     from framedex.binaries.recorded_files import BinaryStore, DigestCache, state_of
-    from framedex.binaries.roles import role_of
+    from framedex.binaries.roles import classify_native_frame
 
-__all__ = ["Binary", "BinaryStore", "DigestCache", "role_of", "state_of"]
+__all__ = ["Binary", "BinaryStore", "DigestCache", "classify_native_frame", "state_of"]
 
 __getattr__ = export_lazily(
     __name__,
     {
         "binary": ("Binary",),
         "recorded_files": ("DigestCache", "BinaryStore", "state_of"),
-        "roles": ("role_of",),
+        "roles": ("classify_native_frame",),
     },
 )

@@ -32,7 +32,7 @@ _CHUNK_BYTES = 1 << 20
 
 def find_debug_file(path: Path, elf: Elf) -> Path | None:
     """The debug file of a binary, verified by build-id or checksum; None if not found."""
-    root = _root_of(path)
+    root = _find_root(path)
     build_id = elf.build_id
     if build_id:
         cache = find_debuginfod_cache()
@@ -46,7 +46,7 @@ def find_debug_file(path: Path, elf: Elf) -> Path | None:
     if link is None:
         return None
     name, checksum = link
-    return next((c for c in _linked_paths(path, name, root) if c != path and _has_checksum(c, checksum)), None)
+    return next((c for c in _find_linked_paths(path, name, root) if c != path and _has_checksum(c, checksum)), None)
 
 
 def find_debuginfod_cache() -> Path | None:
@@ -65,7 +65,7 @@ def has_build_id(path: Path, build_id: str) -> bool:
         return False
 
 
-def _root_of(path: Path) -> Path:
+def _find_root(path: Path) -> Path:
     """The folder in which a process sees its files, for the path of a binary there; otherwise `/`."""
     match = _PROCESS_ROOT.match(str(path))
     return Path(match[0]) if match else Path("/")
@@ -75,7 +75,7 @@ def _debug_folder(root: Path) -> Path:
     return root.joinpath(*_SYSTEM_DEBUG_FOLDER.parts[1:])
 
 
-def _linked_paths(path: Path, name: str, root: Path) -> Iterator[Path]:
+def _find_linked_paths(path: Path, name: str, root: Path) -> Iterator[Path]:
     # Links inside another root cannot be resolved from here. Paths of mapped files contain no links.
     folder = path.parent if root.name else Path(os.path.realpath(path)).parent
     yield folder / name

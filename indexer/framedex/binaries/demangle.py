@@ -29,7 +29,7 @@ from functools import cache
 from importlib import import_module
 from typing import NamedTuple
 
-from framedex.base.lazy import compiled_on_use
+from framedex.base.lazy import compile_on_use
 from framedex.binaries.names import find_unclosed_bracket
 
 _Demangler = Callable[[str], "str | None"]
@@ -123,16 +123,16 @@ class DemangledName(NamedTuple):
 
 
 # These patterns expect single spaces and take linear time.
-_OFFSET = compiled_on_use(r" ?\+ ?(?:0x[0-9a-fA-F]+|\d+)$")
-_CLONE_NOTES = compiled_on_use(r"(?: ?\[clone [^\[\]]*\]| \(\.[\w.]+\)| \[inlined\]| \(inlined\))+$")
-_VERSION = compiled_on_use(r"(?<!@)@{1,2}(?:plt|[A-Z][\w.]*)$")
-_MODULE_PREFIX = compiled_on_use(r"^[\w.+-]+!(?=[\w:~?$])")
+_OFFSET = compile_on_use(r" ?\+ ?(?:0x[0-9a-fA-F]+|\d+)$")
+_CLONE_NOTES = compile_on_use(r"(?: ?\[clone [^\[\]]*\]| \(\.[\w.]+\)| \[inlined\]| \(inlined\))+$")
+_VERSION = compile_on_use(r"(?<!@)@{1,2}(?:plt|[A-Z][\w.]*)$")
+_MODULE_PREFIX = compile_on_use(r"^[\w.+-]+!(?=[\w:~?$])")
 # Appended by gdb, and by lldb in place of parameters: ` (this=0x7f, n=3)`, ` ()`, `(n=3)`, `(...)`.
-_ARGUMENT_VALUES = compiled_on_use(r" \((?:\.\.\.|[\w.@$]+=.*|<[^()]*>)?\)$", re.DOTALL)
-_NAMED_ARGUMENT_VALUES = compiled_on_use(r"\((?:\.\.\.|[A-Za-z_]\w*=[^=].*)\)$", re.DOTALL)
-_EMPTY_LAMBDA = compiled_on_use(r"\{lambda\(\)(#\d+)?\}")
-_CALL_OPERATOR = compiled_on_use(r"\boperator\s*\(\)$")
-_NOT_CODE = compiled_on_use(
+_ARGUMENT_VALUES = compile_on_use(r" \((?:\.\.\.|[\w.@$]+=.*|<[^()]*>)?\)$", re.DOTALL)
+_NAMED_ARGUMENT_VALUES = compile_on_use(r"\((?:\.\.\.|[A-Za-z_]\w*=[^=].*)\)$", re.DOTALL)
+_EMPTY_LAMBDA = compile_on_use(r"\{lambda\(\)(#\d+)?\}")
+_CALL_OPERATOR = compile_on_use(r"\boperator\s*\(\)$")
+_NOT_CODE = compile_on_use(
     r"^(?:guard variable for|vtable for|VTT for|typeinfo(?: name)? for|construction vtable for|reference temporary)"
 )
 

@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from framedex.base.lazy import compiled_on_use
+from framedex.base.lazy import compile_on_use
 
 ANONYMOUS = "(anonymous namespace)"
 LAMBDA = "(lambda)"  # the part for any lambda in keys and in the names of definitions
@@ -135,26 +135,26 @@ def _format_part(part: Part, is_scope: bool) -> str:
 
 
 # Inline namespaces of libc++, libstdc++, abseil and the NDK: in symbols, but never in written names.
-_INLINE_NAMESPACE = compiled_on_use(r"__\d+|__cxx11|__cxx1998|__u|__ndk\d+|_V2|lts_\d{8}")
-INLINE_NAMESPACES = compiled_on_use(r"\b(?:__\d+|__cxx11|__cxx1998|__u|__ndk\d+|_V2|lts_\d{8})::")
-_STD_STRING = compiled_on_use(
+_INLINE_NAMESPACE = compile_on_use(r"__\d+|__cxx11|__cxx1998|__u|__ndk\d+|_V2|lts_\d{8}")
+INLINE_NAMESPACES = compile_on_use(r"\b(?:__\d+|__cxx11|__cxx1998|__u|__ndk\d+|_V2|lts_\d{8})::")
+_STD_STRING = compile_on_use(
     r"std::(?:__\w+::)?basic_string<char, std::(?:__\w+::)?char_traits<char>, std::(?:__\w+::)?allocator<char> ?>"
 )
-_PREFIX = compiled_on_use(
+_PREFIX = compile_on_use(
     r"^(?:(?:(?:non-virtual |virtual |covariant return )?thunk to|guard variable for|reference temporary #\d+ for|"
     r"TLS (?:init|wrapper) function for|thread-local (?:initialization|wrapper) routine for) )+"
 )
 # `<<` is an operator only before arguments or parameters; in `operator<<int>` the second `<` opens arguments.
-_OPERATOR = compiled_on_use(
+_OPERATOR = compile_on_use(
     r"\boperator\s*(?:(?:new|delete)(?:\s*\[\])?(?!\w)|co_await\b|\"\"\s*\w+|\(\s*\)|\[\s*\]|->\*|->|<=>|<<=|>>=|"
     r"<<(?=\s*(?:[<(,)>\]]|$))|>>|<=|>=|<|>|==|!=|&&|\|\||\+\+|--|[-+*/%^&|!=]=|[-+*/%^&|~!=,])\s*(?=[<([]|$|[,)>\]])"
 )
-_CONVERSION = compiled_on_use(r"\boperator\s+(?=[\w:(])")
-_WORD = compiled_on_use(r"~?\s*[\w$.@]+|~(?=\()")
-_QUOTED_ENTITY = compiled_on_use(r"'(lambda|unnamed|block-literal)(\d*)'")
-_QUALIFIERS = compiled_on_use(r"\s*(?:const|volatile|noexcept|&&|&)(?![\w&])")
+_CONVERSION = compile_on_use(r"\boperator\s+(?=[\w:(])")
+_WORD = compile_on_use(r"~?\s*[\w$.@]+|~(?=\()")
+_QUOTED_ENTITY = compile_on_use(r"'(lambda|unnamed|block-literal)(\d*)'")
+_QUALIFIERS = compile_on_use(r"\s*(?:const|volatile|noexcept|&&|&)(?![\w&])")
 _OPENING = {"(": ")", "[": "]", "{": "}", "<": ">"}
-_BRACKETS = compiled_on_use(r"[()\[\]{}<>]|->")
+_BRACKETS = compile_on_use(r"[()\[\]{}<>]|->")
 
 
 def _find_bracket_pairs(text: str) -> dict[int, int]:

@@ -47,7 +47,7 @@ class DigestCache:
         self._digests: dict[str, str] | None = None
         self._lock = Lock()
 
-    def digest_of(self, path: Path) -> str:
+    def compute_digest(self, path: Path) -> str:
         """The current SHA-256 of a file in hex; empty if the file is unreadable or changes while it is read."""
         state = state_of(path)
         if state is None:
@@ -121,7 +121,7 @@ def state_key(path: Path, state: BinaryState) -> str:
 _PAGE_BYTES = 4096  # bytes hashed at each end
 
 
-def htlhash(path: Path) -> str:
+def compute_htlhash(path: Path) -> str:
     """The `htlhash` of a file, in hex. Raises OSError if the file is unreadable."""
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
@@ -213,7 +213,7 @@ class BinaryStore:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def _iterate_copies(self) -> Iterator[tuple[float, int, Path]]:
-        """When each copy was last used (s since the epoch), its size in bytes, and its folder."""
+        """When each copy was last used (s since the Unix epoch), its size in bytes, and its folder."""
         if self.folder is None:
             return
         with suppress(OSError), os.scandir(self.folder) as folders:

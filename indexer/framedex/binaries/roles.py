@@ -47,7 +47,7 @@ _GLUE = re.compile(
 )
 
 
-def role_of(module_path: str, name: str) -> FrameRole:
+def classify_native_frame(module_path: str, name: str) -> FrameRole:
     """The role of a native frame; `name` is the readable name (`NativeSymbol.name`), `module_path` its binary."""
     file = PurePosixPath(module_path).name
     if (
@@ -64,7 +64,7 @@ def role_of(module_path: str, name: str) -> FrameRole:
     return FrameRole.CODE
 
 
-def python_role(filename: str, qualname: str) -> FrameRole:
+def classify_python_frame(filename: str, qualname: str) -> FrameRole:
     """The role of a Python frame."""
     if filename.startswith("<frozen "):
         return FrameRole.INTERPRETER

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.base.words import BYTE_COUNT_REMEDY, nearest_name, parse_byte_count
+from framedex.base.words import BYTE_COUNT_REMEDY, find_nearest_name, parse_byte_count
 
 if TYPE_CHECKING:
     from framedex.model import Compiles, DeviceMemory, Startup, Transfers
@@ -163,7 +163,7 @@ def parse_budgets(values: Mapping[str, object]) -> tuple[Budget, ...]:
     given = {name.replace("-", "_"): value for name, value in values.items() if value is not None}
     for name in given:
         if name not in _BUDGET_NAMES:
-            near = nearest_name(name, _BUDGET_NAMES)
+            near = find_nearest_name(name, _BUDGET_NAMES)
             known = f"{', '.join(_BUDGET_NAMES[:-1])} and {_BUDGET_NAMES[-1]}"
             raise FramedexError(
                 f"Unknown budget {name!r}.", f"Did you mean {near}?" if near else f"The budgets are {known}."

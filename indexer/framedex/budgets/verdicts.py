@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from framedex.base import words
-from framedex.base.words import nearest_name
+from framedex.base.words import find_nearest_name
 from framedex.budgets.model import Budget, BudgetSubject, BudgetVerdict, BudgetViolation
 from framedex.model import CallFilter, Compiles, Finding, Metadata, Severity, Startup, StartupPart, Transfers
-from framedex.texts.compilations import change_text
-from framedex.texts.startup import traced_line_text
+from framedex.texts.compilations import format_change
+from framedex.texts.startup import format_traced_line
 
 if TYPE_CHECKING:
     from framedex.budgets.model import Pattern, Row
@@ -114,12 +114,12 @@ class _BudgetState:
         near: str | None
         if not in_file:
             files = {item.line.location.path.rpartition("/")[2] for item in self.others if item.line is not None}
-            near = nearest_name(pattern.file.rpartition("/")[2], files)
+            near = find_nearest_name(pattern.file.rpartition("/")[2], files)
         elif pattern.line is not None:
             lines = [item.line.location.line for item in in_file if item.line is not None]
             near = f"{pattern.file}:{min(lines, key=lambda line: abs(line - (pattern.line or 0)))}"
         else:
-            near = nearest_name(pattern.function, {item.function for item in in_file})
+            near = find_nearest_name(pattern.function, {item.function for item in in_file})
         return f"; did you mean {near}?" if near else ""
 
 
@@ -192,7 +192,7 @@ _MAX_ROWS = 5  # rows of one finding
 _UNKNOWN = "(unknown)"
 
 
-def budget_findings(verdicts: Iterable[BudgetVerdict]) -> list[Finding]:
+def build_budget_findings(verdicts: Iterable[BudgetVerdict]) -> list[Finding]:
     """Exceeded budgets as findings, with their lines and the changes between compilations."""
     return [_build_finding(verdict.budget, broken) for verdict in verdicts for broken in verdict.violations]
 
@@ -209,7 +209,7 @@ def format_findings(findings: Iterable[Finding]) -> Iterator[str]:
 
 def _build_finding(budget: Budget, broken: BudgetViolation) -> Finding:
     function, message, line, call = _describe_violation(broken, budget)
-    more = "".join(f"\n{each}" for each in dict.fromkeys(_row_details(broken.rows, line)))
+    more = "".join(f"\n{each}" for each in dict.fromkeys(_format_row_details(broken.rows, line)))
     is_size = budget.subject is BudgetSubject.MEMORY
     is_count = not is_size and budget.subject is not BudgetSubject.TRACE_TIME
     return Finding(
@@ -236,7 +236,7 @@ def _describe_violation(broken: BudgetViolation, budget: Budget) -> tuple[str, s
         message = f"made {words.count(broken.amount, 'implicit transfer')}, {allowed}"
         return ", ".join(ways), message, first.line, first.latest_call
     if isinstance(first, Startup):
-        message = f"spent {words.duration(broken.amount)} on tracing until its first step, {allowed}"
+        message = f"spent {words.format_duration(broken.amount)} on tracing until its first step, {allowed}"
         return "start of the process", message, first.line, first.call
     held = first.lines[0] if first.lines else None
     message = f"held {words.size(broken.amount)} at its peak, {allowed}"
@@ -244,20 +244,20 @@ def _describe_violation(broken: BudgetViolation, budget: Budget) -> tuple[str, s
     return name, message, held.line if held else None, first.peak_call
 
 
-def _row_details(rows: Sequence[Row], line: PythonLine | None) -> Iterator[str]:
+def _format_row_details(rows: Sequence[Row], line: PythonLine | None) -> Iterator[str]:
     """Further details of each row."""
     for row in rows[:_MAX_ROWS]:
         if isinstance(row, Compiles):
             if row.line is not None and row.line != line:
                 yield f"{words.count(row.compiles, 'time')} by {_format_line(row.line)}"
-            yield from map(change_text, row.changes[:_MAX_ROWS])
+            yield from map(format_change, row.changes[:_MAX_ROWS])
         elif isinstance(row, Transfers):
             unsized = f" and {row.unsized:,} of unknown size" if row.unsized else ""
             by = f" by {_format_line(row.line)}" if row.line is not None and row.line != line else ""
             size = f"{words.size(row.size)}{unsized}"
             yield f"{row.how or _UNKNOWN}: {row.direction.value}, {words.count(row.count, 'time')}, {size}{by}"
         elif isinstance(row, Startup):
-            yield from _tracing_details(row)
+            yield from _format_tracing_details(row)
         else:
             for held in row.lines[:_MAX_ROWS]:
                 if held.at_peak:
@@ -267,18 +267,20 @@ def _row_details(rows: Sequence[Row], line: PythonLine | None) -> Iterator[str]:
         yield f"and {words.count(len(rows) - _MAX_ROWS, 'more row')}"
 
 
-def _tracing_details(startup: Startup) -> Iterator[str]:
+def _format_tracing_details(startup: Startup) -> Iterator[str]:
     """The functions that took longest to trace, and the unrolled loops in them."""
     for part in startup.parts:
         for row in part.rows[:_MAX_ROWS] if part.part is StartupPart.TRACING else ():
-            yield f"{words.duration(row.duration)} {row.name}" + (f" by {_format_line(row.line)}" if row.line else "")
+            yield f"{words.format_duration(row.duration)} {row.name}" + (
+                f" by {_format_line(row.line)}" if row.line else ""
+            )
     for line in [each for each in startup.traced_lines if each.repeats > 1][:_MAX_ROWS]:
-        yield f"{_format_line(line.line)}: {traced_line_text(line)}"
+        yield f"{_format_line(line.line)}: {format_traced_line(line)}"
 
 
 def _format_limit(budget: Budget) -> str:
     if budget.subject is BudgetSubject.TRACE_TIME:
-        return f"{words.duration(budget.limit)} is allowed"
+        return f"{words.format_duration(budget.limit)} is allowed"
     if budget.subject is BudgetSubject.MEMORY:
         return f"{words.size(budget.limit)} is allowed"
     count = "none is" if not budget.limit else "1 is" if budget.limit == 1 else f"{budget.limit:,} are"

@@ -56,7 +56,7 @@ def capture_folders(captures: Path) -> list[Path]:
     return sorted(filter(_may_be_capture, kept), key=_folder_sort_key)
 
 
-def captures_within(folder: Path) -> list[Path]:
+def find_captures_within(folder: Path) -> list[Path]:
     """The folder itself if it is a capture, else the captures in it, oldest first.
 
     Searches at most `MAX_LEVELS` levels. Does not follow links. A folder with a capture's streams but without metadata
@@ -109,7 +109,7 @@ def _has_streams(folder: Path) -> bool:
         return False
 
 
-def captures_of_run(captures: Path, run_id: str) -> Iterator[Path]:
+def find_captures_of_run(captures: Path, run_id: str) -> Iterator[Path]:
     """The captures of one `framedex run` in a folder of captures: those whose metadata contain `run_id`.
 
     Other runs may record into the same folder. Raises FramedexError like `capture_folders`.

@@ -59,7 +59,7 @@ _END_FORMAT = "framedex-end"
 class ProgramEnd:
     """The end of a program: its exit status, or the name of the signal that killed it, and the time on both clocks.
 
-    Each is None if unknown, as in captures of earlier versions.
+    Each is None if unknown, as in captures recorded by earlier framedex versions.
     """
 
     status: int | None

@@ -240,7 +240,7 @@ def count_records(path: Path) -> RecordCounts:
     return RecordCounts(counts["threads"], counts["calls"], counts["stopped"], _build_stops(counts["stops"]))
 
 
-def fingerprint_of(path: Path) -> str:
+def compute_fingerprint(path: Path) -> str:
     """The `Module.fingerprint` that the recorder writes for a file; empty if the file is unreadable.
 
     Raises SystemLimitError if this process has too many open files.

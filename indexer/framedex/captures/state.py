@@ -66,7 +66,9 @@ def capture_state(path: Path) -> CaptureState:
     metadata = read_metadata(path)
     foreign = metadata.foreign
     signature = (
-        _signature(path, read_end_signal(path)) if foreign is None else f"{foreign.content} {foreign.value or ''}"
+        _compute_signature(path, read_end_signal(path))
+        if foreign is None
+        else f"{foreign.content} {foreign.value or ''}"
     )
     return CaptureState(path, capture_identity(path, metadata), signature)
 
@@ -77,12 +79,12 @@ def capture_identity(path: Path, metadata: Metadata) -> str:
     The identity of an imported capture is the path of its original file: another file at that path replaces it.
     """
     if metadata.foreign is not None:
-        return identity_of_import(metadata.foreign.origin)
+        return identify_import(metadata.foreign.origin)
     parts = [metadata.started_unix_ns, metadata.pid, metadata.host]
     return str(path) if None in parts else "/".join(map(str, parts))
 
 
-def identity_of_import(origin: str) -> str:
+def identify_import(origin: str) -> str:
     """The identity of a capture imported from another recorder's file at a path."""
     return f"imported {origin}"
 
@@ -116,7 +118,7 @@ def _is_mapped(path: Path, metadata: Metadata) -> bool:
         return False
 
 
-def _signature(path: Path, ended_by: str | None) -> str:
+def _compute_signature(path: Path, ended_by: str | None) -> str:
     try:
         streams = sorted(file for file in path.iterdir() if file.name.endswith(_native.STREAM_SUFFIX))
     except OSError as error:

@@ -56,7 +56,7 @@ def read_stored_buffer(capture: Path, name: str) -> bytes | None:
     return _read_stored_file(capture / _native.BUFFERS, name)
 
 
-def stored_program_names(capture: Path) -> set[str]:
+def list_stored_programs(capture: Path) -> set[str]:
     """The names of the programs that a process passed to the runtime so far; empty if they are unreadable."""
     try:
         files = list((capture / _native.PROGRAMS).iterdir())
@@ -94,7 +94,7 @@ def _write_stored_file(folder: Path, content: bytes) -> str:
 
 
 def _read_stored_file(folder: Path, name: str) -> bytes | None:
-    if (size := content_size(name)) is None:
+    if (size := read_content_size(name)) is None:
         return None
     path = folder / name
     try:
@@ -111,7 +111,7 @@ def matches_content_name(content: bytes, name: str) -> bool:
     return content_name(content) == name
 
 
-def content_size(name: str) -> int | None:
+def read_content_size(name: str) -> int | None:
     """The size in bytes in the name of a stored file; None if it is not such a name."""
     match = _CONTENT_NAME.fullmatch(name)
     return None if match is None else int(match[1], 16)

@@ -22,9 +22,9 @@ from pathlib import Path
 import framedex
 from framedex.base import nativepart
 from framedex.base.errors import FramedexError
-from framedex.base.folders import program_on_path, user_folder
+from framedex.base.folders import find_program, user_folder
 from framedex.base.interpreters import own_module_command, query_interpreter, unusable_interpreter_error
-from framedex.base.plaintext import shell_word
+from framedex.base.plaintext import quote_shell_word
 from framedex.base.version import VERSION
 from framedex.binaries import BinaryStore
 from framedex.commands.inputs.project_index import settings_here
@@ -156,7 +156,7 @@ def _check_server() -> Iterator[Finding]:
     else:
         yield Finding("server", "The language server answers.")
     beside = Path(sys.executable).with_name("framedex")  # noqa: TID251
-    on_path = program_on_path("framedex")
+    on_path = find_program("framedex")
     if on_path is not None:
         yield Finding("editors", f"Editors find framedex on the PATH: {on_path}")
     else:
@@ -258,12 +258,12 @@ def _check_jax(python: str) -> Iterator[Finding]:
         if error is None:
             yield Finding(package, version)
         else:
-            remedy = f"{shell_word(python)} -m pip install --force-reinstall {package}"
+            remedy = f"{quote_shell_word(python)} -m pip install --force-reinstall {package}"
             yield Finding(package, f"{version}, which cannot be imported: {error}.", remedy, is_well=False)
     if "jaxlib" in found["versions"]:
         yield find_release_map(found["versions"]["jaxlib"])
     if "jax" not in found["versions"] and "torch_xla" not in found["versions"]:
-        install = f"`{shell_word(python)} -m pip install 'jax>=0.8'`"
+        install = f"`{quote_shell_word(python)} -m pip install 'jax>=0.8'`"
         remedy = f"{install}, or run `framedex run --python PATH SCRIPT` with a Python that has JAX."
         yield Finding("jax", f"JAX is not installed for {python}, so no JAX program runs there.", remedy, is_well=False)
 
@@ -299,7 +299,7 @@ def _check_plugins(python: str) -> Iterator[Finding]:
     if not found:
         yield Finding("plug-ins", "No plug-in is installed: programs run on the mock TPU.")
     for name, library in sorted(found.items()):
-        named, plugin = _python_option(python), shell_word(name)
+        named, plugin = _python_option(python), quote_shell_word(name)
         if library is None:
             what = "No library of its package exports GetPjrtApi, so its name alone does not select it."
             yield Finding(
@@ -311,7 +311,7 @@ def _check_plugins(python: str) -> Iterator[Finding]:
 
 def _python_option(python: str) -> str:
     """The --python option that selects this interpreter; empty for framedex's own."""
-    return "" if python == sys.executable else f" --python {shell_word(python)}"  # noqa: TID251
+    return "" if python == sys.executable else f" --python {quote_shell_word(python)}"  # noqa: TID251
 
 
 def _check_ffi_tracing() -> Iterator[Finding]:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from framedex.base.errors import OUT_OF_MEMORY_REMEDY, FramedexError, system_failure
-from framedex.base.plaintext import shell_word, visible
+from framedex.base.errors import OUT_OF_MEMORY_REMEDY, FramedexError, convert_system_error
+from framedex.base.plaintext import quote_shell_word, visible
 from framedex.base.version import VERSION
 from framedex.commands.output.proposals import rewrite_proposals, typed_command
 
@@ -175,12 +175,12 @@ class VerbGroup(click.Group):
         """The verb that the user named. Raises UsageError with the most similar name if there is none."""
         if args[0].startswith("-") or self.get_command(ctx, args[0]) is not None:
             return super().resolve_command(ctx, args)
-        from framedex.base.words import nearest_name
+        from framedex.base.words import find_nearest_name
 
-        near = nearest_name(args[0], self.list_commands(ctx))
+        near = find_nearest_name(args[0], self.list_commands(ctx))
         advice = f"Did you mean '{near}'?" if near else "`framedex --help` lists the verbs."
         if args[0].endswith(".py"):
-            advice = f"`framedex run {shell_word(args[0])}` records a program."
+            advice = f"`framedex run {quote_shell_word(args[0])}` records a program."
         raise click.UsageError(f"There is no verb '{args[0]}'. {advice}", ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -215,7 +215,7 @@ class VerbGroup(click.Group):
         except KeyboardInterrupt:
             ctx.exit(128 + signal.SIGINT)
         except (OSError, ImportError) as error:
-            failure = system_failure(error)
+            failure = convert_system_error(error)
             if (
                 failure is None or getattr(sys.stdout, "failure", None) is not None
             ):  # `report_unwritable_stdout` reports it

@@ -25,13 +25,13 @@ CalledFunctions = Mapping["PythonLine", frozenset[str]]
 Key = Callable[["PythonLine"], Hashable]
 
 
-def without_link(line: PythonLine | None) -> PythonLine | None:
+def remove_link(line: PythonLine | None) -> PythonLine | None:
     """Return the line without its link kind: the same line counts once, however its calls were linked to it."""
     return None if line is None else replace(line, link=None)
 
 
 class LineTexts:
-    """The texts of lines, read from unchanged local files; each file is read once."""
+    """The contents of lines, read from unchanged local files; each file is read once."""
 
     def __init__(self) -> None:
         self._lines = cache(_read_lines)
@@ -82,7 +82,7 @@ class _LinePairing:
 
     def match_single(self, key: Key, is_alike: Callable[[PythonLine, PythonLine], bool]) -> None:
         """Pair similar lines with a key that is unique on each side: a rewritten line."""
-        left, right = (_unique_lines(side, key) for side in (self.left, self.right))
+        left, right = (_find_unique_lines(side, key) for side in (self.left, self.right))
         for each, one in left.items():
             if each in right and is_alike(one, right[each]):
                 self._pair(one, right[each])
@@ -108,7 +108,7 @@ def _has_similar_calls(before: frozenset[str], after: frozenset[str]) -> bool:
     return len(before & after) > len(before ^ after)
 
 
-def _unique_lines(lines: Collection[PythonLine], key: Key) -> dict[Hashable, PythonLine]:
+def _find_unique_lines(lines: Collection[PythonLine], key: Key) -> dict[Hashable, PythonLine]:
     found: dict[Hashable, list[PythonLine]] = {}
     for line in lines:
         found.setdefault(key(line), []).append(line)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from framedex.diff.alignment import LineTexts, align_lines, without_link
+from framedex.diff.alignment import LineTexts, align_lines, remove_link
 from framedex.diff.model import DiffAspect, Differences, DiffSide, FunctionDiff, LineDiff, LoopDiff, Quantity, RoundDiff
 from framedex.diff.noise import NO_TIME, MeasuredTime, summarize_times
 from framedex.diff.recorded import RecordedLine, RecordingData, deletes_objects, read_recording
@@ -14,7 +14,7 @@ from framedex.diff.stack_paths import build_path_trees, merge_differing_paths
 from framedex.index.ask.costs.compilations import changes_between
 from framedex.index.ask.costs.compile_inputs import remove_identity
 from framedex.model import PARTS_OF_STEPS, ChangeCause
-from framedex.texts.compilations import change_text, program_text
+from framedex.texts.compilations import format_change, format_program_change
 
 if TYPE_CHECKING:
     from framedex.diff.noise import MeasuredTime, NoiseThresholds
@@ -128,9 +128,9 @@ def _compare_ops(function: str, before: CompiledProgram, after: CompiledProgram)
 def _find_reasons(before: RecordedLine, after: RecordedLine, programs: Iterable[_Programs]) -> Iterator[str]:
     """Yield the changes between the programs, and reasons for recompilations that occur only in the later recording."""
     for function, one, other in programs:
-        yield from (program_text(function, change) for change in changes_between(one, other))
+        yield from (format_program_change(function, change) for change in changes_between(one, other))
     known = set(map(_unordered_key, before.changes))
-    yield from sorted({change_text(change) for change in after.changes if _unordered_key(change) not in known})
+    yield from sorted({format_change(change) for change in after.changes if _unordered_key(change) not in known})
 
 
 def _unordered_key(change: CompileChange) -> tuple[ChangeCause, str, frozenset[str]]:
@@ -203,14 +203,14 @@ def compare_loops(
     """
     remaining = list(after)
     for loop in before:
-        line = without_link(loop.line)
-        other = next((each for each in remaining if line in same and without_link(each.line) == same[line]), None)
+        line = remove_link(loop.line)
+        other = next((each for each in remaining if line in same and remove_link(each.line) == same[line]), None)
         if other is not None:
             remaining.remove(other)
             quantities = tuple(_compare_totals(loop, other, noise))
             rounds = tuple(_compare_rounds(loop, other))
             if quantities or rounds:
-                yield LoopDiff(line, without_link(other.line), quantities, rounds)
+                yield LoopDiff(line, remove_link(other.line), quantities, rounds)
 
 
 def _compare_totals(before: Loop, after: Loop, noise: NoiseThresholds) -> Iterator[Quantity]:

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from framedex.diff.alignment import without_link
+from framedex.diff.alignment import remove_link
 from framedex.diff.model import IN_THE_RUNTIME, DiffAspect
 from framedex.diff.noise import NO_TIME, MeasuredTime
 from framedex.model import CallFilter, WaitReason
 from framedex.programs.objects.table import ObjectRole, find_boundary_function
-from framedex.texts.costs import device_name, transfers_kind, waits_kind
+from framedex.texts.costs import format_device_name, format_transfers_kind, format_waits_kind
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -135,8 +135,8 @@ def read_recording(index: Index) -> RecordingData:
     waits = index.waits()
     for row in waits.lines:
         if row.how is not WaitReason.RUN:  # a run is a call, already counted as "in the runtime"
-            figures = lines[without_link(row.line)].figures
-            figures.add_time("waiting", waits_kind(row), row.total_duration, 1, measured=captures)
+            figures = lines[remove_link(row.line)].figures
+            figures.add_time("waiting", format_waits_kind(row), row.total_duration, 1, measured=captures)
     totals = index.calls.totals(CallFilter(), by_thread=False)
     functions = {each.function: RecordedFunction(each, spent[each.function].time) for each in totals}
     return RecordingData(functions, dict(lines), waits.loops.rows, _read_devices(index))
@@ -146,7 +146,7 @@ def _add_calls(index: Index, lines: defaultdict[PythonLine | None, RecordedLine]
     """Add the calls of each line, and return the time of each function."""
     functions: defaultdict[str, TimeSums] = defaultdict(TimeSums)
     for below in index.below_lines():
-        line = lines[without_link(below.line)]
+        line = lines[remove_link(below.line)]
         line.callees.append(below)
         for spent in (functions[below.function], line.figures.times[DiffAspect.TIMES, IN_THE_RUNTIME, ""]):
             spent.add(below.duration, below.calls, least=below.undisturbed, measured=below.calls)
@@ -159,7 +159,7 @@ def _add_compiles(index: Index, lines: defaultdict[PythonLine | None, RecordedLi
     rows = sorted(index.compiles(), key=lambda row: row.first_call)
     programs = index.compiled_programs({row.first_call for row in rows})
     for row in rows:
-        line = lines[without_link(row.line)]
+        line = lines[remove_link(row.line)]
         line.figures.add_count(DiffAspect.COMPILES, "compiles", row.function, row.compiles)
         line.figures.add_count(DiffAspect.COMPILES, "loads from a cache", row.function, row.loads)
         line.figures.add_count(DiffAspect.COMPILES, "failed compiles", row.function, row.failed)
@@ -171,7 +171,7 @@ def _add_compiles(index: Index, lines: defaultdict[PythonLine | None, RecordedLi
 
 def _add_transfers(index: Index, lines: defaultdict[PythonLine | None, RecordedLine], captures: int) -> None:
     for row in index.transfers():
-        figures, kind = lines[without_link(row.line)].figures, transfers_kind(row)
+        figures, kind = lines[remove_link(row.line)].figures, format_transfers_kind(row)
         figures.add_count(DiffAspect.CALLS, "transfers", kind, row.count)
         figures.add_count(DiffAspect.BYTES, "moved", kind, row.size)
         figures.add_time("moving", kind, row.total_duration, row.count, measured=captures)
@@ -181,7 +181,7 @@ def _add_memory(index: Index, lines: defaultdict[PythonLine | None, RecordedLine
     """Add the allocations of each line. Peak memory is left out, as it depends on the garbage collector."""
     for device in index.memory():
         for held in device.lines:
-            figures, name = lines[without_link(held.line)].figures, device_name(device)
+            figures, name = lines[remove_link(held.line)].figures, format_device_name(device)
             figures.add_count(DiffAspect.CALLS, "buffers", name, held.buffers)
             figures.add_count(DiffAspect.BYTES, "allocated", name, held.allocated)
             figures.add_count(DiffAspect.BYTES, "left by each round", name, held.growth)
@@ -191,6 +191,6 @@ def _read_devices(index: Index) -> Measurements:
     figures = Measurements()
     for device in index.memory():
         figures.add_count(
-            DiffAspect.BYTES, "allocated", device_name(device), sum(held.allocated for held in device.lines)
+            DiffAspect.BYTES, "allocated", format_device_name(device), sum(held.allocated for held in device.lines)
         )
     return figures

@@ -34,7 +34,9 @@ def build_path_trees(below: Iterable[LineCallee]) -> tuple[PathNode, ...]:
 
 def merge_differing_paths(before: Sequence[PathNode], after: Sequence[PathNode]) -> tuple[PathFrame, ...]:
     """Return both trees merged, restricted to the paths that differ; empty if none do."""
-    return tuple(_differing_frames(_merge([_annotate(root) for root in before], [_annotate(root) for root in after])))
+    return tuple(
+        _find_differing_frames(_merge([_annotate(root) for root in before], [_annotate(root) for root in after]))
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +55,7 @@ class _PathNode:
 
 def _annotate(root: PathNode) -> _PathNode:
     found: dict[int, _PathNode] = {}
-    for node in reversed(_all_frames(root)):  # callees before their callers
+    for node in reversed(_list_all_frames(root)):  # callees before their callers
         key = strip_build_numbers(node.function), node.language
         below = tuple(found[id(each)] for each in node.callees)
         ends = frozenset[str]().union(*(each.functions for each in below)) if below else frozenset((node.function,))
@@ -61,7 +63,7 @@ def _annotate(root: PathNode) -> _PathNode:
     return found[id(root)]
 
 
-def _all_frames(root: PathNode) -> list[PathNode]:
+def _list_all_frames(root: PathNode) -> list[PathNode]:
     frames = [root]
     for node in frames:  # the list grows while it is read
         frames.extend(node.callees)
@@ -115,7 +117,7 @@ def _build_path_frame(depth: int, node: PathNode, before: int, after: int) -> Pa
     return PathFrame(depth, node.function, node.language, node.place, before, after)
 
 
-def _differing_frames(frames: Iterable[PathFrame]) -> list[PathFrame]:
+def _find_differing_frames(frames: Iterable[PathFrame]) -> list[PathFrame]:
     """Return the frames that only one recording has, and the callers of these frames."""
     found: list[PathFrame] = []
     kept_depth = -1  # the depth of a kept frame, whose caller must be kept too

@@ -26,26 +26,26 @@ _VERDICTS = {
 _FRAMES_AT_EACH_END = 2  # frames shown at each end of a run
 
 
-def quantity_text(quantity: Quantity) -> str:
+def format_quantity(quantity: Quantity) -> str:
     """A quantity that changed: `calls PJRT_Client_Compile 2 -> 3`."""
     return " ".join(filter(None, (quantity.name, quantity.of, change_text(quantity))))
 
 
 def change_text(quantity: Quantity) -> str:
     """The old and the new value: `2 -> 3`, `1.2 ms -> none`."""
-    return f"{amount_text(quantity, quantity.before)} -> {amount_text(quantity, quantity.after)}"
+    return f"{format_amount(quantity, quantity.before)} -> {format_amount(quantity, quantity.after)}"
 
 
-def amount_text(quantity: Quantity, number: int | None) -> str:
+def format_amount(quantity: Quantity, number: int | None) -> str:
     """One of the two numbers with its unit; `none` for None."""
     if number is None:
         return _NONE
     if quantity.about is DiffAspect.TIMES:
-        return words.duration(number)
+        return words.format_duration(number)
     return words.size(number) if quantity.about is DiffAspect.BYTES else f"{number:,}"
 
 
-def versions_text(differences: Differences) -> list[str]:
+def format_versions(differences: Differences) -> list[str]:
     """The versions that differ between the two sides: `jaxlib 0.10.2 -> 0.12.0.1`."""
     before, after = dict(differences.before.versions), dict(differences.after.versions)
     return [
@@ -55,12 +55,12 @@ def versions_text(differences: Differences) -> list[str]:
     ]
 
 
-def side_heading(side: DiffSide) -> str:
+def format_side_heading(side: DiffSide) -> str:
     """The heading of a side: its captures, without a remark about other captures."""
     return answer_heading(replace(side.answer, counted=CaptureScope.CHOSEN))
 
 
-def path_section_text(run: FrameRun) -> str:
+def format_path_section(run: FrameRun) -> str:
     """The first and the last frames of a run, and the number of calls through the last frame."""
     names = [each.function for each in run.frames]
     hidden = len(names) - 2 * _FRAMES_AT_EACH_END
@@ -72,16 +72,16 @@ def path_section_text(run: FrameRun) -> str:
     return f"{' > '.join(names)}  {calls}"
 
 
-def line_reasons(line: LineDiff) -> list[str]:
+def format_line_reasons(line: LineDiff) -> list[str]:
     """The differences of a line: reasons for different programs, then compilations, times, bytes and calls."""
     figures = sorted(line.quantities, key=lambda each: _REASONS.index(each.about))
-    shown = [quantity_text(each) for each in figures if each.name != IN_THE_RUNTIME]
+    shown = [format_quantity(each) for each in figures if each.name != IN_THE_RUNTIME]
     if line.paths and not shown:
         shown.append("other frames between this line and the runtime")
     return [*line.why, *shown]
 
 
-def verdicts_text(verdicts: Sequence[CostTrend], unchanged: int) -> str:
+def format_verdicts(verdicts: Sequence[CostTrend], unchanged: int) -> str:
     """The numbers of worse, better, differing and unchanged lines, as a sentence."""
     counts = Counter(verdicts)
     parts = [f"{words.count(counts[verdict], 'line')} {_VERDICTS[verdict]}" for verdict in CostTrend if counts[verdict]]
@@ -89,7 +89,7 @@ def verdicts_text(verdicts: Sequence[CostTrend], unchanged: int) -> str:
     return f"{', '.join([*parts, same])}."
 
 
-def summary_text(differences: Differences) -> str:
+def format_summary(differences: Differences) -> str:
     """The numbers of differing items and of unchanged lines, as a sentence."""
     if differences.is_empty:
         return "Nothing differs."

@@ -85,7 +85,7 @@ class ExportContent:
         return {capture.id: _parse_metadata(capture) for capture in self.captures}
 
     def start_unix_ns(self, capture: int) -> int:
-        """Return the start of a capture, in ns since 1970."""
+        """Return the start of a capture, in ns since the Unix epoch."""
         recorded = self.metadata[capture].started_unix_ns
         return (
             recorded

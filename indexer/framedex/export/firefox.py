@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from framedex.base.version import VERSION
 from framedex.export.content import CallBegin, CallEnd, read_events
-from framedex.export.firefox_threads import OpenCall, Thread, milliseconds, open_overflow_file
+from framedex.export.firefox_threads import OpenCall, Thread, open_overflow_file, to_milliseconds
 from framedex.export.samples import format_line
 from framedex.texts.errors import error_name
 
@@ -145,7 +145,7 @@ class _Profile:
         began = self._content.start_unix_ns(device.capture) - self._began
         levels = [0, *(used for _, used in device.over_time)]
         return {
-            "time": [float(milliseconds(began + time)) for time, _ in device.over_time],
+            "time": [float(to_milliseconds(began + time)) for time, _ in device.over_time],
             "count": [after - before for before, after in pairwise(levels)],
             "length": len(device.over_time),
         }

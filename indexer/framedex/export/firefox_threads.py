@@ -132,7 +132,7 @@ class Thread:
             self._samples["stack"].add(str(call.stack) if call is not None else "null")
             self._samples["time"].add(self._ms(self._sampled_until))
             self._samples["weight"].add(
-                milliseconds(time - self._sampled_until) if call is not None and call.returns else "0"
+                to_milliseconds(time - self._sampled_until) if call is not None and call.returns else "0"
             )
             self._sampled_until = time
 
@@ -146,7 +146,7 @@ class Thread:
         self._markers["data"].add(f'{call.data}, "cause": {{"time": {start}, "stack": {call.stack}}}}}')
 
     def _ms(self, time: int) -> str:
-        return milliseconds(self._began + time)
+        return to_milliseconds(self._began + time)
 
     def write(self, file: IO[bytes], command: str, pid: str) -> None:
         """Write the thread, with its process's command line and id."""
@@ -171,7 +171,7 @@ class Thread:
         file.write(b"}")
 
 
-def milliseconds(nanoseconds: int) -> str:
+def to_milliseconds(nanoseconds: int) -> str:
     """Return a time in milliseconds as JSON, exact to the nanosecond."""
     return f"{nanoseconds // 1_000_000}.{nanoseconds % 1_000_000:06}"
 

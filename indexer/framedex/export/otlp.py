@@ -14,10 +14,10 @@ from typing import IO, TYPE_CHECKING, TypeVar
 from framedex.base import words
 from framedex.base.nativepart import NoNativePartError
 from framedex.base.version import VERSION
-from framedex.binaries.recorded_files import htlhash
-from framedex.captures import fingerprint_of
+from framedex.binaries.recorded_files import compute_htlhash
+from framedex.captures import compute_fingerprint
 from framedex.export.formats import Weight
-from framedex.export.protobuf import fixed64, integer, message, packed, text
+from framedex.export.protobuf import encode_fixed64, encode_integer, encode_message, encode_packed, text
 from framedex.export.samples import SampleLabels, read_samples
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _RESOURCE_PROFILES, _DICTIONARY = 1, 2
 _SAMPLE_TYPE, _SAMPLES, _TIME = 1, 2, 3
-_SCOPE = message(1, text(1, "framedex") + text(2, VERSION))
+_SCOPE = encode_message(1, text(1, "framedex") + text(2, VERSION))
 
 
 def write(content: ExportContent, file: IO[bytes], weight: Weight) -> None:
@@ -41,16 +41,20 @@ def write(content: ExportContent, file: IO[bytes], weight: Weight) -> None:
         for each in Weight:
             if value := each.select(sample.weights):
                 profile = samples_of.setdefault((sample.kind.capture, each), bytearray())
-                profile += message(_SAMPLES, known + packed(4, [value]))
+                profile += encode_message(_SAMPLES, known + encode_packed(4, [value]))
     for capture in content.captures:
         profiles = b""
         for each in sorted(Weight, key=lambda other: other is not weight):
-            kind = integer(1, dictionary.intern_text(each.value)) + integer(2, dictionary.intern_text(each.unit))
-            began = fixed64(_TIME, content.start_unix_ns(capture.id))
-            profiles += message(2, message(_SAMPLE_TYPE, kind) + bytes(samples_of.get((capture.id, each), b"")) + began)
-        resource = message(1, _encode_resource(content, capture)) + message(2, _SCOPE + profiles)
-        file.write(message(_RESOURCE_PROFILES, resource))
-    file.write(message(_DICTIONARY, dictionary.encode()))
+            kind = encode_integer(1, dictionary.intern_text(each.value)) + encode_integer(
+                2, dictionary.intern_text(each.unit)
+            )
+            began = encode_fixed64(_TIME, content.start_unix_ns(capture.id))
+            profiles += encode_message(
+                2, encode_message(_SAMPLE_TYPE, kind) + bytes(samples_of.get((capture.id, each), b"")) + began
+            )
+        resource = encode_message(1, _encode_resource(content, capture)) + encode_message(2, _SCOPE + profiles)
+        file.write(encode_message(_RESOURCE_PROFILES, resource))
+    file.write(encode_message(_DICTIONARY, dictionary.encode()))
 
 
 def _encode_sample(
@@ -58,25 +62,27 @@ def _encode_sample(
 ) -> bytes:
     """Return a sample without its value."""
     attributes = [dictionary.intern_attribute(key, value) for key, value in labels.items()]
-    return integer(1, dictionary.intern_stack(steps)) + packed(2, attributes)
+    return encode_integer(1, dictionary.intern_stack(steps)) + encode_packed(2, attributes)
 
 
 def _encode_resource(content: ExportContent, capture: CaptureRow) -> bytes:
     """Return the recorded process as a resource, with OpenTelemetry's attribute names."""
     metadata = content.metadata[capture.id]
     encoded = {
-        "service.name": words.command_short(capture.command),
+        "service.name": words.shorten_command(capture.command),
         "process.command_line": capture.command,
         "process.pid": metadata.pid,
         "host.name": metadata.host,
     }
     return b"".join(
-        message(1, text(1, key) + message(2, _encode_value(value))) for key, value in encoded.items() if value
+        encode_message(1, text(1, key) + encode_message(2, _encode_value(value)))
+        for key, value in encoded.items()
+        if value
     )
 
 
 def _encode_value(value: str | int) -> bytes:
-    return text(1, value) if isinstance(value, str) else integer(3, value)
+    return text(1, value) if isinstance(value, str) else encode_integer(3, value)
 
 
 _Key = TypeVar("_Key")
@@ -111,11 +117,14 @@ class ProfileDictionary:
 
     def encode(self) -> bytes:
         """Return the tables; each is built before the tables that it refers to, which it may extend."""
-        stacks = [packed(1, [self._intern_location(step) for step in reversed(steps)]) for steps in self._stacks]
+        stacks = [encode_packed(1, [self._intern_location(step) for step in reversed(steps)]) for steps in self._stacks]
         locations = [self._encode_location(number, self._content.step(number)) for number in self._locations]
         functions = [self._encode_function(*function) for function in self._functions]
         mappings = [self._encode_mapping(binary) for binary in self._mappings]
-        attributes = [integer(1, self.intern_text(key)) + message(2, text(1, value)) for key, value in self._attributes]
+        attributes = [
+            encode_integer(1, self.intern_text(key)) + encode_message(2, text(1, value))
+            for key, value in self._attributes
+        ]
         tables = {
             _MAPPING_TABLE: mappings,
             _LOCATION_TABLE: locations,
@@ -124,7 +133,9 @@ class ProfileDictionary:
             _ATTRIBUTE_TABLE: attributes,
             _STACK_TABLE: stacks,
         }
-        encoded = b"".join(message(table, entry) for table, entries in tables.items() for entry in (b"", *entries))
+        encoded = b"".join(
+            encode_message(table, entry) for table, entries in tables.items() for entry in (b"", *entries)
+        )
         return encoded + b"".join(text(_TEXT_TABLE, each) for each in self._texts)
 
     def _intern_location(self, step: int) -> int:
@@ -132,21 +143,21 @@ class ProfileDictionary:
 
     def _encode_location(self, number: int, step: ExportedFrame) -> bytes:
         key = step.name, step.symbol, step.path or step.defined_in, step.first_line
-        line = integer(1, _assign_number(self._functions, key)) + integer(2, step.line)
-        encoded = message(3, line)
+        line = encode_integer(1, _assign_number(self._functions, key)) + encode_integer(2, step.line)
+        encoded = encode_message(3, line)
         if step.is_python or step.module:
-            encoded += packed(
+            encoded += encode_packed(
                 4, [self.intern_attribute("profile.frame.type", "cpython" if step.is_python else "native")]
             )
         binary = self._content.binary(number)
         if binary is None:
             return encoded
         self._limits[binary] = max(self._limits.get(binary, 0), step.offset + 1)
-        return integer(1, _assign_number(self._mappings, binary)) + integer(2, step.offset) + encoded
+        return encode_integer(1, _assign_number(self._mappings, binary)) + encode_integer(2, step.offset) + encoded
 
     def _encode_function(self, name: str, symbol: str, path: str, line: int) -> bytes:
         texts = (self.intern_text(name), self.intern_text(symbol), self.intern_text(path))
-        return b"".join(integer(field, value) for field, value in enumerate((*texts, line), 1))
+        return b"".join(encode_integer(field, value) for field, value in enumerate((*texts, line), 1))
 
     def _encode_mapping(self, binary: BinaryId) -> bytes:
         known = {"gnu": binary.build_id, "htlhash": _compute_htlhash(binary)}
@@ -155,14 +166,18 @@ class ProfileDictionary:
             for kind, value in known.items()
             if value
         ]
-        return integer(2, self._limits[binary]) + integer(4, self.intern_text(binary.path)) + packed(5, attributes)
+        return (
+            encode_integer(2, self._limits[binary])
+            + encode_integer(4, self.intern_text(binary.path))
+            + encode_packed(5, attributes)
+        )
 
 
 def _compute_htlhash(binary: BinaryId) -> str:
     """Return the hash of a binary; empty if the recorded file is missing or was replaced."""
     path = Path(binary.path)
     try:
-        return htlhash(path) if binary.fingerprint and fingerprint_of(path) == binary.fingerprint else ""
+        return compute_htlhash(path) if binary.fingerprint and compute_fingerprint(path) == binary.fingerprint else ""
     except (OSError, NoNativePartError):
         return ""
 

@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Any
 from framedex.base import words
 from framedex.export.collapsed import format_step
 from framedex.export.content import CallBegin, CallEnd, read_events
-from framedex.export.protobuf import double, fixed64, integer, message, text
+from framedex.export.protobuf import encode_double, encode_fixed64, encode_integer, encode_message, text
 from framedex.export.samples import format_line
 from framedex.texts.errors import error_name
 
@@ -38,7 +38,7 @@ _SLICE_BEGIN, _SLICE_END, _INSTANT, _COUNTER = 1, 2, 3, 4
 _STATE_CLEARED, _STATE_NEEDED = 1, 2
 _COMPRESSION_BYTES = 1 << 20
 """Size of packets compressed together, in bytes."""
-_IS_SEQUENCE, _IS_NEEDED = integer(_SEQUENCE, 1), integer(_FLAGS, _STATE_NEEDED)
+_IS_SEQUENCE, _IS_NEEDED = encode_integer(_SEQUENCE, 1), encode_integer(_FLAGS, _STATE_NEEDED)
 
 
 def write(content: ExportContent, file: IO[bytes], weight: Weight) -> None:
@@ -66,16 +66,16 @@ class _Trace:
 
     def begin(self) -> None:
         """Write the tracks: processes, threads, counters."""
-        self._write_packet(integer(_FLAGS, _STATE_CLEARED) + integer(_FIRST, 1))
+        self._write_packet(encode_integer(_FLAGS, _STATE_CLEARED) + encode_integer(_FIRST, 1))
         for descriptor in self._tracks.descriptors():
-            self._write_packet(message(_DESCRIPTOR, descriptor))
+            self._write_packet(encode_message(_DESCRIPTOR, descriptor))
 
     def write_counters(self) -> None:
         """Write the device memory in use over time."""
         for device in self._content.memory:
-            track = integer(_TRACK, self._tracks.device_track(device)) + integer(_TYPE, _COUNTER)
+            track = encode_integer(_TRACK, self._tracks.device_track(device)) + encode_integer(_TYPE, _COUNTER)
             for time, used in device.over_time:
-                self._write_event(device.capture, time, track + integer(_COUNTER_VALUE, used))
+                self._write_event(device.capture, time, track + encode_integer(_COUNTER_VALUE, used))
 
     def write_calls(self) -> None:
         """Write the begin and end of calls in time order, with flows from dispatching threads."""
@@ -101,7 +101,9 @@ class _Trace:
 
     def _end_call(self, event: CallEnd) -> None:
         if event.thread not in self._ends:
-            encoded = integer(_TRACK, self._tracks.thread_track(event.thread)) + integer(_TYPE, _SLICE_END)
+            encoded = encode_integer(_TRACK, self._tracks.thread_track(event.thread)) + encode_integer(
+                _TYPE, _SLICE_END
+            )
             self._ends[event.thread] = self._content.thread(event.thread).capture, encoded
         capture, encoded = self._ends[event.thread]
         self._write_event(capture, event.time, encoded)
@@ -111,19 +113,19 @@ class _Trace:
         flow = event.call << 16 | link.thread & 0xFFFF
         line = self._content.line_of_node(link.node)
         name = f"{format_line(line)} {line.function}" if line is not None else "dispatches a call"
-        instant = integer(_TYPE, _INSTANT) + integer(_TRACK, self._tracks.thread_track(link.thread))
+        instant = encode_integer(_TYPE, _INSTANT) + encode_integer(_TRACK, self._tracks.thread_track(link.thread))
         known = self._encode_annotation("known by", link.how) + self._encode_annotation("call", event.call)
         stack = self._encode_stack(tuple(self._content.chain(link.node)))
-        name_fields = integer(_NAME, self._interned.intern_name(name)) + fixed64(_FLOW, flow)
+        name_fields = encode_integer(_NAME, self._interned.intern_name(name)) + encode_fixed64(_FLOW, flow)
         self._write_event(event.kind.capture, event.time, instant + name_fields + known + stack)
-        return fixed64(_FLOW_END, flow)
+        return encode_fixed64(_FLOW_END, flow)
 
     def _encode_slice_fields(self, kind: KindRow) -> bytes:
         """Return the fields shared by the slices of all calls of a kind."""
         line = self._content.line(kind)
         name = kind.function if line is None else f"{format_line(line)} {kind.function}"
-        event = integer(_TYPE, _SLICE_BEGIN) + integer(_TRACK, self._tracks.thread_track(kind.thread))
-        event += integer(_NAME, self._interned.intern_name(name)) + integer(
+        event = encode_integer(_TYPE, _SLICE_BEGIN) + encode_integer(_TRACK, self._tracks.thread_track(kind.thread))
+        event += encode_integer(_NAME, self._interned.intern_name(name)) + encode_integer(
             _CATEGORY, self._interned.intern_category(kind.boundary)
         )
         event += self._encode_stack(self._content.steps(kind)) + self._encode_annotation("function", kind.function)
@@ -136,10 +138,10 @@ class _Trace:
 
     def _encode_stack(self, steps: tuple[int, ...]) -> bytes:
         lines = "\n".join(format_step(self._content.step(number)) for number in reversed(steps))
-        name_fields = integer(1, self._interned.intern_annotation("stack")) + integer(
+        name_fields = encode_integer(1, self._interned.intern_annotation("stack")) + encode_integer(
             17, self._interned.intern_text(lines)
         )
-        return integer(_STACK, self._interned.intern_stack(steps)) + message(_ANNOTATION, name_fields)
+        return encode_integer(_STACK, self._interned.intern_stack(steps)) + encode_message(_ANNOTATION, name_fields)
 
     def _encode_arguments(self, arguments: str) -> bytes:
         try:
@@ -149,39 +151,43 @@ class _Trace:
         return self._encode_annotation("arguments", values) if values else b""
 
     def _encode_annotation(self, name: str, value: Any) -> bytes:
-        return message(_ANNOTATION, integer(1, self._interned.intern_annotation(name)) + self._encode_value(value))
+        return encode_message(
+            _ANNOTATION, encode_integer(1, self._interned.intern_annotation(name)) + self._encode_value(value)
+        )
 
     def _encode_value(self, value: Any) -> bytes:
         """Return the annotation fields that hold a JSON value."""
         if isinstance(value, bool):
-            return integer(2, value)
+            return encode_integer(2, value)
         if isinstance(value, int):
-            return integer(4, value) if -(1 << 63) <= value < 1 << 63 else text(6, str(value))
+            return encode_integer(4, value) if -(1 << 63) <= value < 1 << 63 else text(6, str(value))
         if isinstance(value, float):
-            return double(5, value)
+            return encode_double(5, value)
         if isinstance(value, dict):
             entries = (
-                integer(1, self._interned.intern_annotation(key)) + self._encode_value(each)
+                encode_integer(1, self._interned.intern_annotation(key)) + self._encode_value(each)
                 for key, each in value.items()
             )
-            return b"".join(message(11, entry) for entry in entries)
+            return b"".join(encode_message(11, entry) for entry in entries)
         if isinstance(value, list):
-            return b"".join(message(12, self._encode_value(each)) for each in value)
-        return integer(17, self._interned.intern_text(value)) if isinstance(value, str) else text(6, "null")
+            return b"".join(encode_message(12, self._encode_value(each)) for each in value)
+        return encode_integer(17, self._interned.intern_text(value)) if isinstance(value, str) else text(6, "null")
 
     def _write_event(self, capture: int, time: int, event: bytes) -> None:
-        self._write_packet(integer(_TIMESTAMP, self._began[capture] + time) + _IS_NEEDED + message(_EVENT, event))
+        self._write_packet(
+            encode_integer(_TIMESTAMP, self._began[capture] + time) + _IS_NEEDED + encode_message(_EVENT, event)
+        )
 
     def _write_packet(self, packet: bytes) -> None:
         news = self._interned.take_new_entries()
-        encoded = message(_INTERNED, news) if news else b""
-        self._packets += message(_PACKET, _IS_SEQUENCE + encoded + packet)
+        encoded = encode_message(_INTERNED, news) if news else b""
+        self._packets += encode_message(_PACKET, _IS_SEQUENCE + encoded + packet)
         if len(self._packets) >= _COMPRESSION_BYTES:
             self.flush()
 
     def flush(self) -> None:
         """Write the packets since the last flush."""
-        self._file.write(message(_PACKET, message(_COMPRESSED, zlib.compress(self._packets))))
+        self._file.write(encode_message(_PACKET, encode_message(_COMPRESSED, zlib.compress(self._packets))))
         self._packets.clear()
 
 
@@ -255,19 +261,22 @@ class InterningTable:
             frames = [self._intern_frame(number) for number in steps]
             self._stacks[steps] = len(self._stacks) + 1
             self._add_entry(
-                _INTERNED_STACKS, integer(1, self._stacks[steps]) + b"".join(integer(2, each) for each in frames)
+                _INTERNED_STACKS,
+                encode_integer(1, self._stacks[steps]) + b"".join(encode_integer(2, each) for each in frames),
             )
         return self._stacks[steps]
 
     def _intern_frame(self, number: int) -> int:
         if number not in self._frames:
             step = self._content.step(number)
-            encoded = integer(2, self._intern(_INTERNED_FUNCTIONS, step.name)) + integer(3, self._intern_mapping(step))
-            encoded += integer(4, step.offset)
+            encoded = encode_integer(2, self._intern(_INTERNED_FUNCTIONS, step.name)) + encode_integer(
+                3, self._intern_mapping(step)
+            )
+            encoded += encode_integer(4, step.offset)
             if step.path:
-                encoded += integer(5, self._intern(_INTERNED_SOURCES, step.path)) + integer(6, step.line)
+                encoded += encode_integer(5, self._intern(_INTERNED_SOURCES, step.path)) + encode_integer(6, step.line)
             self._frames[number] = len(self._frames) + 1
-            self._add_entry(_INTERNED_FRAMES, integer(1, self._frames[number]) + encoded)
+            self._add_entry(_INTERNED_FRAMES, encode_integer(1, self._frames[number]) + encoded)
         return self._frames[number]
 
     def _intern_mapping(self, step: ExportedFrame) -> int:
@@ -276,7 +285,8 @@ class InterningTable:
         if path not in self._mappings:
             self._mappings[path] = len(self._mappings) + 1
             self._add_entry(
-                _INTERNED_MAPPINGS, integer(1, self._mappings[path]) + integer(7, self._intern(_INTERNED_PATHS, path))
+                _INTERNED_MAPPINGS,
+                encode_integer(1, self._mappings[path]) + encode_integer(7, self._intern(_INTERNED_PATHS, path)),
             )
         return self._mappings[path]
 
@@ -284,11 +294,11 @@ class InterningTable:
         key = field, name
         if key not in self._numbers:
             self._numbers[key] = len(self._numbers) + 1
-            self._add_entry(field, integer(1, self._numbers[key]) + text(2, name))
+            self._add_entry(field, encode_integer(1, self._numbers[key]) + text(2, name))
         return self._numbers[key]
 
     def _add_entry(self, field: int, content: bytes) -> None:
-        self._new += message(field, content)
+        self._new += encode_message(field, content)
 
 
 _BYTES = 3  # CounterDescriptor.Unit.UNIT_SIZE_BYTES
@@ -317,22 +327,26 @@ class TrackNumbers:
         """Yield all tracks, as `TrackDescriptor`."""
         pids = self._pids()
         for capture in self._content.captures:
-            process = integer(1, pids[capture.id]) + text(6, _process_name(capture)) + text(2, capture.command)
-            yield integer(1, self._processes[capture.id]) + message(3, process)
+            process = encode_integer(1, pids[capture.id]) + text(6, _process_name(capture)) + text(2, capture.command)
+            yield encode_integer(1, self._processes[capture.id]) + encode_message(3, process)
         seen: set[tuple[int, int]] = set()
         for thread in self._content.calls.threads.values():
             if thread.capture not in pids:
                 continue
-            encoded = integer(1, self._threads[thread.id]) + integer(5, self._processes[thread.capture])
+            encoded = encode_integer(1, self._threads[thread.id]) + encode_integer(5, self._processes[thread.capture])
             if (thread.capture, thread.tid) in seen:  # the system reused the id of a thread that had ended
                 yield encoded + text(2, thread.label)
             else:
                 seen.add((thread.capture, thread.tid))
-                known = integer(1, pids[thread.capture]) + integer(2, thread.tid) + text(5, thread.label)
-                yield encoded + message(4, known)
+                known = encode_integer(1, pids[thread.capture]) + encode_integer(2, thread.tid) + text(5, thread.label)
+                yield encoded + encode_message(4, known)
         for device in self._content.memory:
-            encoded = integer(1, self.device_track(device)) + integer(5, self._processes[device.capture])
-            yield encoded + text(2, f"memory in use, device {device.device}") + message(8, integer(3, _BYTES))
+            encoded = encode_integer(1, self.device_track(device)) + encode_integer(5, self._processes[device.capture])
+            yield (
+                encoded
+                + text(2, f"memory in use, device {device.device}")
+                + encode_message(8, encode_integer(3, _BYTES))
+            )
 
     def _pids(self) -> dict[int, int]:
         """Return the process id of each capture: the recorded one, unless several captures have the same."""
@@ -342,7 +356,7 @@ class TrackNumbers:
 
 
 def _process_name(capture: CaptureRow) -> str:
-    return f"{words.command_short(capture.command)} (capture {capture.id})"
+    return f"{words.shorten_command(capture.command)} (capture {capture.id})"
 
 
 def _device_key(device: DeviceMemory) -> tuple[int, str]:

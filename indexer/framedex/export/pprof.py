@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING
 
 from framedex.base.version import VERSION
 from framedex.export.formats import Weight
-from framedex.export.protobuf import integer, message, packed, text
+from framedex.export.protobuf import encode_integer, encode_message, encode_packed, text
 from framedex.export.samples import SampleLabels, read_samples
 
 if TYPE_CHECKING:
@@ -60,21 +60,25 @@ class _Profile:
     def write(self, weight: Weight) -> None:
         for each in Weight:
             self._out.write(
-                message(_SAMPLE_TYPE, self._encode_string(1, each.value) + self._encode_string(2, each.unit))
+                encode_message(_SAMPLE_TYPE, self._encode_string(1, each.value) + self._encode_string(2, each.unit))
             )
         labels = SampleLabels(self._content)
         for sample in read_samples(self._content, labels.parse):
-            self._out.write(message(_SAMPLE, self._encode_sample(sample, labels)))
+            self._out.write(encode_message(_SAMPLE, self._encode_sample(sample, labels)))
         for number, location in self._locations.items():
-            self._out.write(message(_LOCATION, self._encode_location(location, self._content.step(number))))
+            self._out.write(encode_message(_LOCATION, self._encode_location(location, self._content.step(number))))
         for function, identifier in self._functions.items():
             name, symbol, path, line = function
             name_fields = self._encode_string(2, name) + self._encode_string(3, symbol) + self._encode_string(4, path)
-            self._out.write(message(_FUNCTION, integer(1, identifier) + name_fields + integer(5, line)))
+            self._out.write(
+                encode_message(_FUNCTION, encode_integer(1, identifier) + name_fields + encode_integer(5, line))
+            )
         for path, identifier in self._mappings.items():
-            self._out.write(message(_MAPPING, integer(1, identifier) + self._encode_string(5, path) + _HAS_SYMBOLS))
+            self._out.write(
+                encode_message(_MAPPING, encode_integer(1, identifier) + self._encode_string(5, path) + _HAS_SYMBOLS)
+            )
         began = min(self._content.start_unix_ns(capture.id) for capture in self._content.captures)
-        self._out.write(integer(_TIME, began) + integer(_DEFAULT, self._intern_string(weight.value)))
+        self._out.write(encode_integer(_TIME, began) + encode_integer(_DEFAULT, self._intern_string(weight.value)))
         self._out.write(self._encode_string(_COMMENT, f"framedex {VERSION}"))
         for capture in self._content.captures:
             self._out.write(self._encode_string(_COMMENT, f"capture {capture.id}: {capture.command}"))
@@ -85,25 +89,27 @@ class _Profile:
         steps = reversed(self._content.steps(sample.kind))  # innermost first
         locations = [self._locations.setdefault(number, len(self._locations) + 1) for number in steps]
         encoded = b"".join(
-            message(3, self._encode_string(1, key) + self._encode_string(2, value))
+            encode_message(3, self._encode_string(1, key) + self._encode_string(2, value))
             for key, value in labels.format(sample).items()
         )
-        return packed(1, locations) + packed(2, sample.values) + encoded
+        return encode_packed(1, locations) + encode_packed(2, sample.values) + encoded
 
     def _encode_location(self, identifier: int, step: ExportedFrame) -> bytes:
         key = step.name, step.symbol, step.path or step.defined_in, step.first_line
         function = self._functions.setdefault(key, len(self._functions) + 1)
         mapping = b""
         if step.module:
-            mapping = integer(2, self._mappings.setdefault(step.module, len(self._mappings) + 1))
-        line = integer(1, function) + integer(2, step.line)
-        return integer(1, identifier) + mapping + integer(3, step.offset) + message(4, line)
+            mapping = encode_integer(2, self._mappings.setdefault(step.module, len(self._mappings) + 1))
+        line = encode_integer(1, function) + encode_integer(2, step.line)
+        return encode_integer(1, identifier) + mapping + encode_integer(3, step.offset) + encode_message(4, line)
 
     def _encode_string(self, number: int, value: str) -> bytes:
-        return integer(number, self._intern_string(value))
+        return encode_integer(number, self._intern_string(value))
 
     def _intern_string(self, value: str) -> int:
         return self._strings.setdefault(value, len(self._strings))
 
 
-_HAS_SYMBOLS = b"".join(integer(number, 1) for number in (7, 8, 9, 10))  # has functions, files, lines, inlined frames
+_HAS_SYMBOLS = b"".join(
+    encode_integer(number, 1) for number in (7, 8, 9, 10)
+)  # has functions, files, lines, inlined frames

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from framedex.export.formats import Weight
-from framedex.texts.calls import array_type
+from framedex.texts.calls import format_array_type
 from framedex.texts.errors import error_name
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class SampleLabels:
     def parse(self, capture: int, arguments: str) -> tuple[str, str]:
         """Parse the JSON of a call's arguments; return device and shape, each empty if unknown."""
         values = _parse_object(arguments)
-        return self._device_name(capture, values), array_type(values) or _handler_arrays(values)
+        return self._device_name(capture, values), format_array_type(values) or _handler_arrays(values)
 
     def _device_name(self, capture: int, values: dict[str, Any]) -> str:
         number = values.get("device")

@@ -16,7 +16,7 @@ from framedex.base import words
 from framedex.base.errors import FramedexError
 from framedex.base.regularfile import read_regular
 from framedex.base.version import VERSION
-from framedex.export.protobuf import integer, message, packed, text
+from framedex.export.protobuf import encode_integer, encode_message, encode_packed, text
 from framedex.export.samples import read_samples
 from framedex.model.totals import CallWeights
 
@@ -45,14 +45,14 @@ def write(content: ExportContent, file: IO[bytes], weight: Weight) -> None:
             f"No recorded stack has a file below {root}, and SCIP covers the files of one folder.",
             "Run the command in the folder of the program or of its sources.",
         )
-    tool = message(2, text(1, "framedex") + text(2, VERSION))
-    file.write(message(_METADATA, tool + text(3, root.as_uri()) + integer(4, _UTF8)))
+    tool = encode_message(2, text(1, "framedex") + text(2, VERSION))
+    file.write(encode_message(_METADATA, tool + text(3, root.as_uri()) + encode_integer(4, _UTF8)))
     for path, sites in documents.items():
         relative = PurePosixPath(path).relative_to(root)
         named = text(1, relative.as_posix()) + text(4, _LANGUAGES.get(relative.suffix, ""))
-        file.write(message(_DOCUMENT, named + _encode_document(calls, path, sites) + integer(6, _UTF8)))
+        file.write(encode_message(_DOCUMENT, named + _encode_document(calls, path, sites) + encode_integer(6, _UTF8)))
     for function in calls.functions(None):
-        file.write(message(_EXTERNAL, _encode_symbol(calls, function)))
+        file.write(encode_message(_EXTERNAL, _encode_symbol(calls, function)))
 
 
 def _encode_document(calls: CallGraph, path: str, sites: list[FunctionLine]) -> bytes:
@@ -62,16 +62,20 @@ def _encode_document(calls: CallGraph, path: str, sites: list[FunctionLine]) -> 
     encoded = b""
     for function in functions:
         if function.line:
-            encoded += message(2, _encode_occurrence(calls, ranges, function.line, function) + integer(3, _DEFINITION))
+            encoded += encode_message(
+                2, _encode_occurrence(calls, ranges, function.line, function) + encode_integer(3, _DEFINITION)
+            )
     for site in sites:
         for function, weights in calls.callees(site).items():
             documentation = f"At run time: {_format_amount(weights)}."
-            encoded += message(2, _encode_occurrence(calls, ranges, site.line, function) + text(4, documentation))
-    return encoded + b"".join(message(3, _encode_symbol(calls, function)) for function in functions)
+            encoded += encode_message(
+                2, _encode_occurrence(calls, ranges, site.line, function) + text(4, documentation)
+            )
+    return encoded + b"".join(encode_message(3, _encode_symbol(calls, function)) for function in functions)
 
 
 def _encode_occurrence(calls: CallGraph, ranges: LineRanges, line: int, function: Function) -> bytes:
-    return packed(1, [line - 1, *ranges.columns(line, function.name)]) + text(2, calls.symbol(function))
+    return encode_packed(1, [line - 1, *ranges.columns(line, function.name)]) + text(2, calls.symbol(function))
 
 
 def _encode_symbol(calls: CallGraph, function: Function) -> bytes:
@@ -86,16 +90,16 @@ def _encode_symbol(calls: CallGraph, function: Function) -> bytes:
     if len(lines) > _MAX_CALLERS:
         documentation += f"\n- and {words.count(len(lines) - _MAX_CALLERS, 'other line')}"
     relationships = b"".join(
-        message(4, text(1, symbol) + integer(2, 1))
+        encode_message(4, text(1, symbol) + encode_integer(2, 1))
         for symbol in sorted(map(calls.symbol, calls.reached_boundaries(function)))
     )
     encoded = text(1, calls.symbol(function)) + (text(3, documentation) if lines else b"")
-    return encoded + relationships + integer(5, _FUNCTION) + text(6, function.name)
+    return encoded + relationships + encode_integer(5, _FUNCTION) + text(6, function.name)
 
 
 def _format_amount(weights: CallWeights) -> str:
     """Return the number of boundary calls and their total time as text; nested calls do not count twice."""
-    return f"{words.count(weights.calls, 'call')} of the runtime, {words.duration(max(weights.time, 0))}"
+    return f"{words.count(weights.calls, 'call')} of the runtime, {words.format_duration(max(weights.time, 0))}"
 
 
 _Key = TypeVar("_Key")

@@ -18,20 +18,20 @@ from framedex.base import words
 from framedex.base.errors import FramedexError
 from framedex.captures import CaptureStream, capture_state, is_being_written, read_metadata
 from framedex.fleet.calls import CALLS_AT_ONCE, CallsFile
-from framedex.fleet.committed import CommittedCapture, remedy, rows_of_capture
-from framedex.fleet.drops import current_generation, read_drops
+from framedex.fleet.committed import CommittedCapture, read_rows_of_capture, remedy
+from framedex.fleet.drops import read_current_generation, read_drops
 from framedex.fleet.identities import hash_values
 from framedex.fleet.marks import mark_for_removal, read_marked_names
 from framedex.fleet.naming import FrameNamer
 from framedex.fleet.origin import Origin
-from framedex.fleet.partitions import captures_folder, own_file_name, partition_folder
+from framedex.fleet.partitions import build_captures_folder, own_file_name, partition_folder
 from framedex.fleet.rows import Row, StackTables
 from framedex.fleet.schema import CALL_KINDS, CAPTURES, FRAMES, PART_TABLES, STACKS
 from framedex.fleet.segments import SegmentFile
 from framedex.fleet.store_root import GRACE_PERIOD
 from framedex.fleet.tables import KEY_COLUMNS, read_column, write_rows
 from framedex.index.file.values import to_storable
-from framedex.texts.captures import all_problems
+from framedex.texts.captures import format_all_problems
 
 if TYPE_CHECKING:
     from framedex.base.progress import Progress
@@ -117,7 +117,7 @@ class CaptureAdder:
             raise FramedexError(f"{path} is still being written.", "Add it after its program has ended.")
         state = capture_state(path)
         origin = Origin.from_metadata(metadata)
-        generation = current_generation(read_drops(self._root), origin.day, to_storable(origin.job))
+        generation = read_current_generation(read_drops(self._root), origin.day, to_storable(origin.job))
         name = own_file_name(origin, state.signature, generation)
         known = self._committed_rows(origin, generation)
         most = max((row.calls for row in known), default=0)
@@ -128,7 +128,7 @@ class CaptureAdder:
 
     def _committed_rows(self, origin: Origin, generation: int) -> list[CommittedCapture]:
         """Return the store's current rows of a capture, in any state and from own or shared files."""
-        rows = rows_of_capture(self._root, origin.capture, origin.day, self._rows_by_file)
+        rows = read_rows_of_capture(self._root, origin.capture, origin.day, self._rows_by_file)
         return [row for row in rows if row.generation == generation]
 
     def _find_complete_row(self, same: Sequence[CommittedCapture]) -> CommittedCapture | None:
@@ -169,7 +169,7 @@ class CaptureAdder:
         part = f"{partition}/{name}"
 
         def write_files() -> float:
-            """Write the files that the row refers to. Return the oldest time of a check or write, in s since 1970."""
+            """Write the files that the row refers to. Return the oldest time of a check or write (Unix time)."""
             began = time.time()
             frames = self._write_new_rows(f"frames/{partition}", FRAMES, tables.frames(used))
             rows = {key: [row] for key, row in tables.stacks(used).items()}
@@ -179,7 +179,7 @@ class CaptureAdder:
             return min(began, frames, stacks)
 
         since = write_files()
-        problems = all_problems(stream.stops, tuple(dict.fromkeys((*stream.capture.problems, *stream.problems))))
+        problems = format_all_problems(stream.stops, tuple(dict.fromkeys((*stream.capture.problems, *stream.problems))))
         problems = (*problems, *_describe_date_problems(origin))
         row = _capture_row(stream, origin, file.misuse, problems)
         row |= {"signature": signature, "generation": generation, "part": part, "shared_by": 1}
@@ -188,12 +188,15 @@ class CaptureAdder:
         # Mark before the row is written: an older mark would remove files that other processes still read.
         old = [each for each in others if each.is_own and each.calls < stream.row]
         mark_for_removal(place, (name for each in old for name in each.files))
-        place.put(f"{captures_folder(origin.day)}/{name}", committed)
+        place.put(f"{build_captures_folder(origin.day)}/{name}", committed)
         if not 0 <= time.time() - since < _RECHECK_AFTER_S:
             # A sweep may have removed the files while no row referred to them. The row now protects them.
             self._known.clear()
             write_files()
-        for folder in {captures_folder(origin.day), *(f"{table}/{partition}" for table in _TABLES)} - self._cleaned:
+        for folder in {
+            build_captures_folder(origin.day),
+            *(f"{table}/{partition}" for table in _TABLES),
+        } - self._cleaned:
             place.clean(folder)
             self._cleaned.add(folder)
         return AddedCapture(
@@ -203,7 +206,7 @@ class CaptureAdder:
     def _write_new_rows(self, folder: str, schema: Any, rows: dict[str, list[Row]]) -> float:
         """Write the rows that the store lacks into a file named by a hash of its rows.
 
-        Return the time when the folder was listed, in s since 1970.
+        Return the time when the folder was listed, in seconds since the Unix epoch.
         """
         looked, known = self._known_rows(folder)
         if new := sorted(rows.keys() - known):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import shell_word
+from framedex.base.plaintext import quote_shell_word
 from framedex.index.file.values import to_storable
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _match_id(capture_id: str, ids: Sequence[str], connection: StoreConnection) 
 
 
 def _listing_command(connection: StoreConnection) -> str:
-    return f"`framedex fleet query captures --store {shell_word(connection.address)}`"
+    return f"`framedex fleet query captures --store {quote_shell_word(connection.address)}`"
 
 
 def check_day(day_text: str) -> None:

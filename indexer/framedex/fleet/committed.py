@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import shell_word
+from framedex.base.plaintext import quote_shell_word
 from framedex.fleet.libraries import pa
-from framedex.fleet.partitions import captures_folder, file_owner, is_part_name
+from framedex.fleet.partitions import build_captures_folder, find_file_owner, is_part_name
 from framedex.fleet.schema import PART_TABLES
 from framedex.fleet.tables import read_table
 
@@ -50,7 +50,7 @@ class CommittedCapture:
     @property
     def is_own(self) -> bool:
         """Whether the row is in the capture's own file, from before any compaction."""
-        return file_owner(self.file) is not None
+        return find_file_owner(self.file) is not None
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -72,9 +72,9 @@ class CommittedCapture:
             raise TypeError("a value is missing or has a wrong type")
         if not _ID.fullmatch(row_of.capture):
             raise ValueError("its capture id is malformed")
-        if file_owner(file) not in (None, row_of.capture):
+        if find_file_owner(file) not in (None, row_of.capture):
             raise ValueError("its capture id differs from its file name")
-        if file.rpartition("/")[0] != captures_folder(row_of.day):
+        if file.rpartition("/")[0] != build_captures_folder(row_of.day):
             raise ValueError("its day differs from its folder")
         if not is_part_name(row_of.part, row_of.capture) or not row_of.part.startswith(f"day={row_of.day}/"):
             raise ValueError("its part is malformed")
@@ -100,13 +100,13 @@ def read_committed(store: StoreRoot, name: str) -> list[CommittedCapture]:
     try:
         return [CommittedCapture.from_row(name, row) for row in read_table(content, COLUMNS).to_pylist()]
     except (pa.ArrowException, KeyError, TypeError, ValueError, OSError) as error:
-        had = "the capture" if file_owner(name) else "the captures of its day"
+        had = "the capture" if find_file_owner(name) else "the captures of its day"
         raise NotStoreFileError(
             f"{store.url(name)} is not a store file.", f"Remove it, and add {had} again."
         ) from error
 
 
-def rows_of_capture(
+def read_rows_of_capture(
     store: StoreRoot, capture: str, day: str, rows_by_capture: dict[str, list[CommittedCapture]]
 ) -> list[CommittedCapture]:
     """Return the current rows of a capture that began on a day.
@@ -116,8 +116,8 @@ def rows_of_capture(
     cannot be read.
     """
     rows: list[CommittedCapture] = []
-    for file in store.names(captures_folder(day)):
-        owner = file_owner(file)
+    for file in store.names(build_captures_folder(day)):
+        owner = find_file_owner(file)
         if owner == capture:
             rows += read_committed(store, file)
         elif owner is None:
@@ -134,7 +134,7 @@ def remedy(store: StoreRoot, row: CommittedCapture) -> str:
     """Return a sentence about how to add a damaged capture again without removing a shared file."""
     if row.is_own:
         return f"Remove {store.url(row.file)}, and add the capture again."
-    drop = f"`framedex fleet drop --job {shell_word(row.job)} --store {shell_word(store.address)} --yes`"
+    drop = f"`framedex fleet drop --job {quote_shell_word(row.job)} --store {quote_shell_word(store.address)} --yes`"
     return f"Its file has other captures too: drop its job ({drop}), and add the job's captures again."
 
 
@@ -167,7 +167,7 @@ def _rank(row: CommittedCapture, read_marked_names: Collection[str]) -> tuple[An
     return *state, row.file not in read_marked_names, not row.is_own, row.shared_by, row.part, row.file
 
 
-def fully_counted_parts(rows: Iterable[CommittedCapture]) -> set[str]:
+def find_fully_counted_parts(rows: Iterable[CommittedCapture]) -> set[str]:
     """Return the parts in which every capture counts, given the rows that count."""
     parts = Counter((row.part, row.shared_by) for row in rows)
     return {part for (part, shared_by), many in parts.items() if many == shared_by}

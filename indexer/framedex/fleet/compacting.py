@@ -16,12 +16,12 @@ from typing import IO, TYPE_CHECKING, Any
 
 from framedex.base.errors import FramedexError
 from framedex.fleet.calls import CALLS_AT_ONCE, WRITE_SCHEMA, calls_writer
-from framedex.fleet.committed import CommittedCapture, MissingDataError, fully_counted_parts, remedy
+from framedex.fleet.committed import CommittedCapture, MissingDataError, find_fully_counted_parts, remedy
 from framedex.fleet.identities import hash_values
 from framedex.fleet.libraries import pa
 from framedex.fleet.marks import mark_for_removal
 from framedex.fleet.needs import needed_rows, read_call_kinds
-from framedex.fleet.partitions import captures_folder
+from framedex.fleet.partitions import build_captures_folder
 from framedex.fleet.schema import CALL_KINDS, CALLS, CAPTURES, FRAMES, PART_TABLES, STACKS
 from framedex.fleet.segments import segment_writer
 from framedex.fleet.sweeping import StoreState, SweepResult, sweep
@@ -113,7 +113,7 @@ class _DayCompactor:
     def run(self) -> None:
         """Write the missing files, and the rows of the captures last."""
         tables = (*PART_TABLES, "stacks", "frames")
-        for folder in (*(f"{table}/{self._partition}" for table in tables), captures_folder(self._rows[0].day)):
+        for folder in (*(f"{table}/{self._partition}" for table in tables), build_captures_folder(self._rows[0].day)):
             self._root.clean(folder)
         groups = self._group_captures()
         if self._is_done(groups):
@@ -130,7 +130,7 @@ class _DayCompactor:
 
     def _group_captures(self) -> list[list[CommittedCapture]]:
         """Group the captures by their future parts. A large part stays a group of its own."""
-        whole = fully_counted_parts(self._rows)
+        whole = find_fully_counted_parts(self._rows)
         calls: dict[str, int] = {}
         for row in self._rows:
             calls[row.part] = calls.get(row.part, 0) + row.calls
@@ -254,7 +254,7 @@ class _DayCompactor:
             "together", *((row["capture"], row["signature"], row["generation"], row["part"]) for row in rows)
         )
         write_rows(self._file, CAPTURES, rows)
-        file = f"{captures_folder(self._rows[0].day)}/{name}.parquet"
+        file = f"{build_captures_folder(self._rows[0].day)}/{name}.parquet"
         # Mark before the row is written: an older mark would remove the files at once.
         kept = {row.part for row in settled}
         parts = {row.part for row in self._rows} - kept

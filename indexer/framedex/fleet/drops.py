@@ -62,7 +62,7 @@ def read_drops(store: StoreRoot) -> dict[str, Drop]:
     return found
 
 
-def current_generation(drops: dict[str, Drop], day: str, job: str) -> int:
+def read_current_generation(drops: dict[str, Drop], day: str, job: str) -> int:
     """Return the first generation whose captures of a day and a job count."""
     return max((drop.generation for drop in drops.values() if drop.covers(day, job)), default=0)
 

@@ -20,16 +20,16 @@ def hash_values(*parts: object) -> str:
     return hashlib.sha256(json.dumps(parts, separators=(",", ":")).encode()).hexdigest()[:_LENGTH]
 
 
-def frame_ids(capture: Capture) -> list[str]:
+def compute_frame_ids(capture: Capture) -> list[str]:
     """Return the id of each recorded frame of a capture.
 
     A native frame is an offset in a binary, which is identified by its content, not its path. A Python frame is an
     instruction of a code object. All addresses outside binaries share one id, since they differ between processes.
     """
-    return [_frame_id(capture, frame) for frame in capture.frames]
+    return [_compute_frame_id(capture, frame) for frame in capture.frames]
 
 
-def _frame_id(capture: Capture, frame: object) -> str:
+def _compute_frame_id(capture: Capture, frame: object) -> str:
     if isinstance(frame, PythonFrame):
         code = capture.codes[frame.code]
         where = (code.filename, code.qualname, code.first_line)

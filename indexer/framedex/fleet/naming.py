@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from framedex.base.errors import FramedexError
 from framedex.base.progress import SilentProgress
 from framedex.binaries import BinaryStore
-from framedex.fleet.identities import frame_ids
+from framedex.fleet.identities import compute_frame_ids
 from framedex.index import Index, Store
 from framedex.ingest.captures import build_capture_record, find_present_builds
 from framedex.ingest.ffi import name_handler
@@ -78,7 +78,7 @@ class FrameNamer:
 
     def name_capture(self, capture: Capture) -> CaptureNames:
         """Return the names of a capture. Without debug information, the callees of a frame in it determine its line."""
-        ids = frame_ids(capture)
+        ids = compute_frame_ids(capture)
         new = [place for place, key in enumerate(ids) if key not in self._known]
         problems: tuple[str, ...] = ()
         if new:

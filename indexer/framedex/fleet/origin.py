@@ -19,7 +19,7 @@ _RANKS = (
 _MAX_RANKS = 1 << 31
 # Variables with the number of ranks of a job.
 _SIZES = ("SLURM_NTASKS", "JAX_NUM_PROCESSES", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
-_LATEST = 1 << 62  # ns since 1970, in 2116; leaves room in 64 bits for durations
+_LATEST = 1 << 62  # ns since the Unix epoch, in 2116; leaves room in 64 bits for durations
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 

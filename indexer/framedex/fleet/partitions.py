@@ -24,7 +24,7 @@ def is_part_name(name: str, capture: str) -> bool:
     return match is not None and match[1] in (None, capture)
 
 
-def file_owner(name: str) -> str | None:
+def find_file_owner(name: str) -> str | None:
     """Return the capture that a file belongs to; None for a shared file."""
     match = _PART_FILE.fullmatch(name)
     return match[1] if match else None
@@ -36,17 +36,17 @@ def own_file_name(origin: Origin, signature: str, generation: int) -> str:
     return f"{origin.capture}-{state[:8]}.parquet"
 
 
-def captures_folder(day: str) -> str:
+def build_captures_folder(day: str) -> str:
     """Return the folder of the captures that began on a day."""
     return f"captures/day={day}"
 
 
 def partition_folder(origin: Origin) -> str:
     """Return the folder of a capture's files, below the tables' folders."""
-    return f"day={origin.day}/job={job_folder_name(origin.job)}"
+    return f"day={origin.day}/job={build_job_folder_name(origin.job)}"
 
 
-def job_folder_name(job: str) -> str:
+def build_job_folder_name(job: str) -> str:
     """Return the folder name of a job: `-` without a job, a prefix and a hash for a long name.
 
     Names with two dots get a hash as well, without the dots: some libraries read them as the parent folder.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from framedex.fleet.identities import frame_ids, hash_values, stack_id
+from framedex.fleet.identities import compute_frame_ids, hash_values, stack_id
 from framedex.index.file.paths import is_framedex_hook, is_installed
 from framedex.index.file.values import to_signed, to_storable
 from framedex.model import Language
@@ -22,7 +22,7 @@ class StackTables:
 
     def __init__(self, capture: Capture, named: Sequence[tuple[FrameRecord, ...]]) -> None:
         self._named = named
-        self._frame_ids = frame_ids(capture)
+        self._frame_ids = compute_frame_ids(capture)
         self._capture = capture
         self._chains = [
             (

@@ -20,7 +20,7 @@ CAPTURES = pa.schema(
         ("rank", pa.int64()),
         ("host", pa.string()),
         ("pid", pa.int64()),
-        ("started", pa.int64()),  # ns since 1970
+        ("started", pa.int64()),  # ns since the Unix epoch
         ("command", pa.string()),
         ("path", pa.string()),
         ("calls", pa.int64()),
@@ -43,7 +43,7 @@ CALLS = pa.schema(
         ("capture", pa.string()),
         ("call", pa.int64()),
         ("parent", pa.int64()),
-        ("start", pa.int64()),  # ns since 1970
+        ("start", pa.int64()),  # ns since the Unix epoch
         ("duration", pa.int64()),  # ns
         ("boundary", pa.string()),
         ("function", pa.string()),

@@ -15,7 +15,7 @@ from framedex.fleet import schema
 from framedex.fleet.committed import (
     COLUMNS,
     CommittedCapture,
-    fully_counted_parts,
+    find_fully_counted_parts,
     is_dropped,
     remedy,
     select_counted_rows,
@@ -206,7 +206,7 @@ class StoreConnection:
     def _open_calls(self) -> None:
         """Create the views of calls and call kinds, for the captures that count."""
         rows = list(self._current_captures.values())
-        self._whole_parts = fully_counted_parts(rows)
+        self._whole_parts = find_fully_counted_parts(rows)
         for table in _CALL_TABLES:
             self._connection.execute(f"CREATE OR REPLACE VIEW {table} AS {self._selection_sql(table, rows)}")
 

@@ -117,7 +117,7 @@ class StoreRoot:
         """Return when a file was written; None if it does not exist."""
         with self._converting_errors("read"):
             try:
-                return _utc(self.files.modified(self.path(name)))
+                return _to_utc(self.files.modified(self.path(name)))
             except FileNotFoundError:
                 return None
 
@@ -269,6 +269,6 @@ class StoreRoot:
             ) from error
 
 
-def _utc(moment: Any) -> datetime:
+def _to_utc(moment: Any) -> datetime:
     parsed: datetime = moment
     return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)

@@ -70,7 +70,7 @@ def copied_file(
                 if known is not None and known.foreign == foreign:
                     return known
                 folder = placed.enter_context(
-                    _replacing_folder(temporary, known.folder if known else _unused_path(captures))
+                    _replace_folder(temporary, known.folder if known else _find_unused_path(captures))
                 )
                 try:  # last, since this makes the folder a capture
                     if name == SHARED_FORMAT:
@@ -109,7 +109,7 @@ def _lock_folder(folder: Path) -> int:
 
 
 @contextmanager
-def _replacing_folder(temporary: Path, folder: Path) -> Iterator[Path]:
+def _replace_folder(temporary: Path, folder: Path) -> Iterator[Path]:
     """Replace one folder by another. If the block raises, the replaced folder is restored."""
     aside = None
     try:
@@ -155,7 +155,7 @@ def _read_origin(folder: str, inode: int, modified_ns: int) -> ImportOrigin | No
     return read_metadata(Path(folder)).foreign
 
 
-def _unused_path(captures: Path) -> Path:
+def _find_unused_path(captures: Path) -> Path:
     """Return the path of a new folder. Its name has the form of a recorded capture's: the time, and process 0."""
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
     number = 0

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from framedex.binaries import Binary
-from framedex.binaries.recorded_files import htlhash
-from framedex.captures import fingerprint_of
+from framedex.binaries.recorded_files import compute_htlhash
+from framedex.captures import compute_fingerprint
 from framedex.imports.building import ProfileBuilder
 from framedex.model import ImportedFrame, Language, Module, NativeFrame
 
@@ -63,9 +63,9 @@ class Modules:
         if not recorded_path.startswith("/") or not build_id or "\0" in recorded_path or not path.is_file():
             return None
         binary = Binary.open(path)
-        if build_id not in (binary.build_id, htlhash(path)):
+        if build_id not in (binary.build_id, compute_htlhash(path)):
             return None
-        self._builder.modules.append(Module(recorded_path, 0, 0, binary.build_id, fingerprint_of(path)))
+        self._builder.modules.append(Module(recorded_path, 0, 0, binary.build_id, compute_fingerprint(path)))
         return len(self._builder.modules) - 1, binary
 
 

@@ -5,26 +5,26 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from framedex.base.lazy import compiled_on_use
+from framedex.base.lazy import compile_on_use
 from framedex.model import ImportedFrame, Language
 
 # py-spy: `f (path/to/file.py:12)`, and without a line for native code `f (libfoo.so)`. Folders may have brackets.
-_IN_BRACKETS = compiled_on_use(r"(?P<function>.+?) \((?P<file>(?:[^()]|\([^()]*\))*?)(?::(?P<line>\d{1,9}))?\)$")
+_IN_BRACKETS = compile_on_use(r"(?P<function>.+?) \((?P<file>(?:[^()]|\([^()]*\))*?)(?::(?P<line>\d{1,9}))?\)$")
 # austin's collapsed stacks: `path/to/file.py:f:12`.
-_WITH_COLONS = compiled_on_use(r"(?P<file>.*?\.pyx?|<[^<>]+>):(?P<function>[^:]*):(?P<line>\d{1,9})$")
+_WITH_COLONS = compile_on_use(r"(?P<file>.*?\.pyx?|<[^<>]+>):(?P<function>[^:]*):(?P<line>\d{1,9})$")
 # The same in files known to be from austin. This also matches scripts without a suffix, unreadable names (`:f:12`), and
 # entries that are not functions (`:GC:`).
-_AUSTIN = compiled_on_use(r"(?P<file>.*):(?P<function>[^:]+):(?P<line>\d{0,9})$")
+_AUSTIN = compile_on_use(r"(?P<file>.*):(?P<function>[^:]+):(?P<line>\d{0,9})$")
 # CPython's Python/perf_trampoline.c.
-_PERF_MAP = compiled_on_use(r"py::(?P<function>[^:]+):(?P<file>.+)$")
+_PERF_MAP = compile_on_use(r"py::(?P<function>[^:]+):(?P<file>.+)$")
 # JAX's profiler: `$file.py:12 f`, with the first line of the function.
-_DOLLAR = compiled_on_use(r"\$(?P<file>[^:]+?):(?P<line>\d{1,9}) (?P<function>.+)$")
+_DOLLAR = compile_on_use(r"\$(?P<file>[^:]+?):(?P<line>\d{1,9}) (?P<function>.+)$")
 
 # PyTorch's profiler: `path/to/file.py(12): f`.
-_NUMBERED = compiled_on_use(r"(?P<file>.+\.pyx?)\((?P<line>\d{1,9})\): (?P<function>.+)$")
+_NUMBERED = compile_on_use(r"(?P<file>.+\.pyx?)\((?P<line>\d{1,9})\): (?P<function>.+)$")
 # py-spy's labels for processes and threads: `process 1:"python a.py"` and `thread (0x7f): MainThread`.
-_THREAD = compiled_on_use(r"thread \((?P<tid>[\w ]+)\)(?:: (?P<name>.*))?$")
-_PROCESS = compiled_on_use(r"process \d+:.*$")
+_THREAD = compile_on_use(r"thread \((?P<tid>[\w ]+)\)(?:: (?P<name>.*))?$")
+_PROCESS = compile_on_use(r"process \d+:.*$")
 
 _PYTHON = (".py", ".pyx", ".pyi", ".pxd")
 _LIBRARY = re.compile(r"\.so(?:\.[\d.]+)?$|\.dylib$|\.dll$|\.exe$")
@@ -32,7 +32,7 @@ _LIBRARY = re.compile(r"\.so(?:\.[\d.]+)?$|\.dylib$|\.dll$|\.exe$")
 
 @lru_cache(1 << 16)
 def parse_frame(text: str) -> ImportedFrame:
-    """Parse the text of a frame. A text in an unknown form becomes the name of a function."""
+    """Parse the text of a frame. A string in an unknown form becomes the name of a function."""
     for pattern in (_PERF_MAP, _DOLLAR, _NUMBERED, _WITH_COLONS, _IN_BRACKETS):
         match = pattern.match(text)
         if match is not None:

@@ -139,7 +139,7 @@ class Stacks:
         mapping = sequence.entry(_MAPPINGS, frame.integer(3)) or Message(b"")
         path = "/".join(sequence.text(_PATHS, part).strip("/") for part in mapping.integers(7))
         path = f"/{path}" if sequence.text(_PATHS, next(iter(mapping.integers(7)), 0)).startswith("/") else path
-        build_id = hexadecimal((sequence.entry(_BUILD_IDS, mapping.integer(2)) or mapping).content(2))
+        build_id = format_hexadecimal((sequence.entry(_BUILD_IDS, mapping.integer(2)) or mapping).content(2))
         name, address = sequence.text(_FUNCTIONS, frame.integer(2)), frame.integer(4)
         file, line = sequence.text(_FILES, frame.integer(5)), frame.integer(6)
         symbols = self._symbols.get((build_id, address)) if build_id else None
@@ -156,7 +156,7 @@ class Stacks:
         return [self._builder.add_frame(self._modules.frame_at(path, build_id, address))]
 
 
-def hexadecimal(build_id: bytes) -> str:
+def format_hexadecimal(build_id: bytes) -> str:
     """Format a build-id in hex. Some recorders store the hex digits already."""
     is_text = len(build_id) >= 32 and len(build_id) % 2 == 0 and _HEX.issuperset(build_id)
     return build_id.decode().lower() if is_text else build_id.hex()

@@ -37,15 +37,15 @@ def stream_fields(file: BinaryIO) -> Iterator[tuple[int, int | bytes]]:
     Raises TruncatedFieldError if the file ends within a field.
     """
     while True:
-        tag = _varint(file, may_end=True)
+        tag = _parse_varint(file, may_end=True)
         if tag is None:
             return
         wire_type = tag & 7
         value: int | bytes
         if wire_type == _VARINT:
-            value = _varint(file) or 0
+            value = _parse_varint(file) or 0
         elif wire_type == _LENGTH_DELIMITED:
-            value = _read(file, _varint(file) or 0)
+            value = _read(file, _parse_varint(file) or 0)
         elif wire_type in _FIXED:
             value = int.from_bytes(_read(file, _FIXED[wire_type]), "little")
         else:
@@ -53,7 +53,7 @@ def stream_fields(file: BinaryIO) -> Iterator[tuple[int, int | bytes]]:
         yield tag >> 3, value
 
 
-def first_fields(head: bytes) -> Iterator[tuple[int, int | bytes]]:
+def parse_first_fields(head: bytes) -> Iterator[tuple[int, int | bytes]]:
     """Yield the complete fields in the first bytes of a message. Raises ValueError if the bytes are not a message."""
     try:
         yield from stream_fields(io.BytesIO(head))
@@ -70,7 +70,7 @@ def within_first_field(head: bytes) -> bytes:
     return head[length_ends + 1 :]
 
 
-def _varint(file: BinaryIO, *, may_end: bool = False) -> int | None:
+def _parse_varint(file: BinaryIO, *, may_end: bool = False) -> int | None:
     value = shift = 0
     while shift < 7 * _MAX_VARINT_BYTES:
         byte = file.read(1)

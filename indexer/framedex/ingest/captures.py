@@ -43,7 +43,7 @@ from framedex.model.metadata import SHARED_FORMAT
 from framedex.programs.ffi import parse_ffi_joins
 from framedex.shared.reading import SharedStream
 from framedex.sources.releases import Build, FunctionOrigins, find_builds
-from framedex.texts.captures import all_problems
+from framedex.texts.captures import format_all_problems
 
 BATCH_CALLS = 1 << 18
 """The number of calls committed together: some tenths of a second of work for an interrupted run."""
@@ -236,7 +236,7 @@ class CaptureReading:
     def report(self) -> CaptureReport:
         """Return the report of this reading."""
         capture = self._stream.capture
-        problems = all_problems(capture.stops, self._problems())
+        problems = format_all_problems(capture.stops, self._problems())
         return CaptureReport(capture.path, self._stream.row, len(capture.stacks), problems, self._has_grown)
 
     def _problems(self) -> tuple[str, ...]:

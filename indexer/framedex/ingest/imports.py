@@ -1,4 +1,4 @@
-"""Import files of other recorders: each file is stored as a capture, then read like any other capture."""
+"""Import recordings made by other tools: store each as a capture, then read it like any other capture."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framedex.base.progress import Progress
-from framedex.captures.state import identity_of_import
+from framedex.captures.state import identify_import
 from framedex.imports.copying import copied_file
 from framedex.imports.reading import detect_format
 from framedex.index import Store
@@ -57,7 +57,7 @@ def import_file(
         report = ingest_captures(store, [stored.folder], roots, progress, rules=rules, debuginfod=debuginfod)
         for _, error in report.refused:
             raise error
-        known = store.known_capture(identity_of_import(stored.foreign.origin))
+        known = store.known_capture(identify_import(stored.foreign.origin))
         assert known is not None
         read = next(iter(report.captures), None)
     return ImportedFile(known.id, stored.foreign, read)

@@ -14,12 +14,12 @@ from framedex.index.write.sources import SourceTables
 from framedex.ingest.recorded_binaries import RecordedBinaries
 from framedex.ingest.release_maps import BinarySources, ReleasedFunctions
 from framedex.model import GENERATOR_LANGUAGES, Language, Location, LocationEvidence, NativeSymbol
-from framedex.sources import generated_scopes, match_generating_definition, match_symbol
-from framedex.sources.bodies import FunctionBodies, bodies_from_trees, read_source
+from framedex.sources import iterate_generated_scopes, match_generating_definition, match_symbol
+from framedex.sources.bodies import FunctionBodies, build_bodies, read_source
 from framedex.sources.calls import Span
 from framedex.sources.frame_lines import FrameLines
 from framedex.sources.matching import Candidate, ClassesNamed
-from framedex.sources.names import key_of
+from framedex.sources.names import build_key
 
 _LANGUAGES = {Language.PYTHON: "python", Language.NATIVE: "cpp"}
 
@@ -58,7 +58,7 @@ def locate_functions(tables: SourceTables, progress: Progress, binaries: Recorde
             advance(1)
     for placement in placements:
         if sources := release_sources.get(placement.function):
-            tables.store_release_maps(sources.maps_containing(each.path for each in _all_locations(placement)))
+            tables.store_release_maps(sources.maps_containing(each.path for each in _find_all_locations(placement)))
     tables.write_placements(placements, find_calls(tables, placements, binaries, progress, release_sources))
     if released.problems:
         tables.clear_release_maps_state()
@@ -118,10 +118,10 @@ def _locate_native(
     missing: tuple[str, ...],
     classes_named: ClassesNamed,
 ) -> FunctionPlacement | None:
-    candidates = _definitions_around(function.seen_line, definitions) or definitions
+    candidates = _find_definitions_around(function.seen_line, definitions) or definitions
     existing = [found for found in candidates if not found[0].startswith(missing)]
     for fitting in (existing, candidates) if missing else (candidates,):
-        how, found = match_symbol(_native_symbol(function), fitting, classes_named=classes_named)
+        how, found = match_symbol(_build_native_symbol(function), fitting, classes_named=classes_named)
         if how is not None and found:
             return _build_placement(function, how, found)
     return None
@@ -131,8 +131,8 @@ def _locate_generated(
     function: UnplacedFunction, definitions: Callable[[str, str], Sequence[Candidate]]
 ) -> FunctionPlacement | None:
     """Return the message or record that generated the function, if it is among the definitions."""
-    symbol = _native_symbol(function)
-    scopes = dict.fromkeys(generated_scopes(symbol)) if function.record.symbol else ()
+    symbol = _build_native_symbol(function)
+    scopes = dict.fromkeys(iterate_generated_scopes(symbol)) if function.record.symbol else ()
     keys = [(scope, language) for scope in scopes for language in GENERATOR_LANGUAGES]
     candidates = [found for scope, language in keys for found in definitions(scope, language)]
     how, found = match_generating_definition(symbol, candidates)
@@ -147,8 +147,8 @@ def _release_sources(function: UnplacedFunction, released: ReleasedFunctions) ->
 
 
 def _locate_in_release(function: UnplacedFunction, sources: BinarySources) -> FunctionPlacement | None:
-    symbol = _native_symbol(function)
-    how, found = match_symbol(symbol, sources.definitions_for(function.record, key_of(parse_name(symbol.symbol))))
+    symbol = _build_native_symbol(function)
+    how, found = match_symbol(symbol, sources.definitions_for(function.record, build_key(parse_name(symbol.symbol))))
     if how is not None and found:
         return _build_placement(function, how, found)
     return _locate_generated(function, sources.definitions)
@@ -162,11 +162,11 @@ def _build_placement(
     return FunctionPlacement(function.id, location, end_line, tuple(others))
 
 
-def _all_locations(placement: FunctionPlacement) -> list[Location]:
+def _find_all_locations(placement: FunctionPlacement) -> list[Location]:
     return [placement.location, *placement.candidates] if placement.location else []
 
 
-def _definitions_around(seen_at: Location | None, definitions: Sequence[Candidate]) -> list[Candidate]:
+def _find_definitions_around(seen_at: Location | None, definitions: Sequence[Candidate]) -> list[Candidate]:
     """Return the definitions that contain the exact line of one of the function's frames."""
     if seen_at is None:
         return []
@@ -177,7 +177,7 @@ def _definitions_around(seen_at: Location | None, definitions: Sequence[Candidat
     ]
 
 
-def _native_symbol(function: UnplacedFunction) -> NativeSymbol:
+def _build_native_symbol(function: UnplacedFunction) -> NativeSymbol:
     record, seen_at = function.record, function.seen_line
     path, line = (seen_at.path, seen_at.line) if seen_at else (None, 0)
     return NativeSymbol(record.name, record.symbol, record.mangled, path, line, inlined=False, unit=record.unit or None)
@@ -198,7 +198,7 @@ def find_calls(
     defined = {placement.function: placement for placement in placements if placement.location is not None}
     frames = tables.inexact_frames(defined)
     read = partial(read_parsed_text, tables.known_files() if frames else {})
-    in_trees = bodies_from_trees(tables.definitions, tables.find_definitions_with_calls, read)
+    in_trees = build_bodies(tables.definitions, tables.find_definitions_with_calls, read)
     lines = FrameLines()
     found = []
     with progress.task("Finding calls", len(frames)) as advance:
@@ -207,7 +207,7 @@ def find_calls(
             frame = rows[0]
             bodies = in_release[released[frame.function]] if frame.function in released else in_trees
             placement = defined[frame.function]
-            definitions = _possible_definitions(placement, bodies)
+            definitions = _find_possible_definitions(placement, bodies)
             callees = [each.callee for each in rows]
             binary = binaries.open_known(frame.module)
             is_certain = placement.location is not None and placement.location.how is LocationEvidence.DEFINITION
@@ -230,7 +230,7 @@ def read_parsed_text(known: Mapping[str, tuple[int, int]], path: str) -> bytes:
     return text if known.get(path) == (status.st_mtime_ns, status.st_size) else b""
 
 
-def _possible_definitions(placement: FunctionPlacement, bodies: FunctionBodies) -> list[tuple[str, Span]]:
+def _find_possible_definitions(placement: FunctionPlacement, bodies: FunctionBodies) -> list[tuple[str, Span]]:
     """Return the possible definitions of a function, by path and lines."""
     location = placement.location
     assert location is not None

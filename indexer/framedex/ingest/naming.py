@@ -12,10 +12,10 @@ from functools import partial
 from typing import NamedTuple
 
 from framedex.base import words
-from framedex.binaries import role_of
+from framedex.binaries import classify_native_frame
 from framedex.binaries.demangle import demangle
 from framedex.binaries.names import readable_name
-from framedex.binaries.roles import python_role
+from framedex.binaries.roles import classify_python_frame
 from framedex.index.file.values import to_storable
 from framedex.index.write.records import FrameRecord, FunctionRecord, NamedBinary
 from framedex.ingest.recorded_binaries import RecordedBinaries, describe_missing_binary, describe_unnamed_frames
@@ -54,7 +54,7 @@ def build_python_record(
     path = paths.resolve(filename)
     function = FunctionRecord(
         language=Language.PYTHON,
-        role=python_role(filename, qualname),
+        role=classify_python_frame(filename, qualname),
         name=name,
         short_name=short_name(name),
         symbol=name,
@@ -194,7 +194,7 @@ def _convert_native_frame(
     for depth, symbol in enumerate(reversed(found.symbols)):
         function = FunctionRecord(
             language=Language.NATIVE,
-            role=role_of(module.path, symbol.name),
+            role=classify_native_frame(module.path, symbol.name),
             name=to_storable(symbol.name),
             short_name=to_storable(short_name(symbol.name)),
             symbol=to_storable(symbol.symbol),
@@ -216,7 +216,16 @@ def build_unnamed_frame(binary: BinaryId, offset: int, start: int | None) -> Fra
     file = binary.path.rpartition("/")[2]
     name = f"{file}+{offset:#x}" if start is None else f"{file}+{start:#x} (unnamed function)"
     function = FunctionRecord(
-        Language.NATIVE, role_of(binary.path, ""), name, name, "", "", binary.path, "", first_line=0, location=None
+        Language.NATIVE,
+        classify_native_frame(binary.path, ""),
+        name,
+        name,
+        "",
+        "",
+        binary.path,
+        "",
+        first_line=0,
+        location=None,
     )
     return FrameRecord(function, binary, offset, 0, None)
 
@@ -247,7 +256,7 @@ class ImportedFrameConverter:
         """Return the problems found so far."""
         if not self._contradicted:
             return []
-        named = words.first_names(sorted(self._contradicted), "file")
+        named = words.format_first_names(sorted(self._contradicted), "file")
         return [f"Left out: lines that contradict the local files, which are other versions: {named}."]
 
     def _convert_python(self, frame: ImportedFrame) -> FrameRecord:
@@ -286,7 +295,7 @@ class ImportedFrameConverter:
         name = readable_name(symbol) if is_code and _is_declaration(symbol) else symbol
         function = FunctionRecord(
             language=Language.NATIVE,
-            role=role_of(frame.module, name),
+            role=classify_native_frame(frame.module, name),
             name=name,
             short_name=short_name(name),
             symbol=symbol,
@@ -311,10 +320,10 @@ def _is_declaration(symbol: str) -> bool:
     """Return whether a name is a C++ declaration with argument types, which can be omitted."""
     if "(" not in symbol:
         return False
-    return _NO_DECLARATION.search(_without_template_arguments(symbol)) is None
+    return _NO_DECLARATION.search(_remove_template_arguments(symbol)) is None
 
 
-def _without_template_arguments(symbol: str) -> str:
+def _remove_template_arguments(symbol: str) -> str:
     """Return a name without its template arguments. Unbalanced angle brackets stay."""
     kept: list[str] = []
     opened: list[int] = []  # indices into `kept`

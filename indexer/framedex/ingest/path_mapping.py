@@ -43,7 +43,7 @@ def find_mapped_files(store: Store, trees: SourceFileLists) -> dict[str, LocalFi
     The excerpts of a shared capture can replace a missing file.
     """
     rules, files = PathMap(store.sources.path_rules()), TreeFiles(trees.files)
-    shared = _shared_excerpts(store)
+    shared = _read_shared_excerpts(store)
     mapped = {}
     for recorded in store.sources.recorded_files():
         if local_file := find_local_file(recorded, rules, files) or _find_shared_excerpt(recorded, shared):
@@ -69,7 +69,7 @@ def locate_mapped_frames(store: Store, mapped: dict[str, LocalFile]) -> None:
     store.sources.locate_program_lines({recorded: local_file.path for recorded, local_file in mapped.items()})
 
 
-def _shared_excerpts(store: Store) -> dict[str, str]:
+def _read_shared_excerpts(store: Store) -> dict[str, str]:
     """Return the excerpts of shared captures, by the recorded paths."""
     return {path: text for capture in store.captures() for path, text in stored_excerpts(capture.path).items()}
 
@@ -95,7 +95,7 @@ def _locate_frames(
     definitions: Callable[[str], Sequence[NamedDefinition]],
 ) -> Iterable[FramePlacement]:
     """Yield the locations of the frames of one recorded path in its local file."""
-    defined = _definitions_by_name(definitions(local_file.path), recorded_lines[0].language)
+    defined = _group_definitions(definitions(local_file.path), recorded_lines[0].language)
     text = _read_lines(local_file.path)
     named = [(place, defined.get(_function_name(place), ())) for place in recorded_lines]
     judgements = [
@@ -141,7 +141,7 @@ def _has_first_line(definition: Definition, first_line: int, text: Sequence[str]
     return above[0].startswith("@") and not any(line.startswith(("def ", "async def ", "class ")) for line in above)
 
 
-def _definitions_by_name(
+def _group_definitions(
     definitions: Sequence[NamedDefinition], language: Language
 ) -> Mapping[str, Sequence[Definition]]:
     found: dict[str, list[Definition]] = defaultdict(list)

@@ -33,7 +33,7 @@ from framedex.ingest.trees import SourceFileLists, find_trees, read_files, updat
 from framedex.model import BinaryId
 from framedex.path_resolution.files import PathMap, PathRule, file_exists, usable_rules
 from framedex.path_resolution.moved_files import TreeFiles
-from framedex.sources import find_likely_files, language_of
+from framedex.sources import find_language, find_likely_files
 
 if TYPE_CHECKING:  # rarely needed
     from framedex.binaries.debuginfod import Debuginfod
@@ -150,7 +150,7 @@ def refresh_files(store: Store, paths: Sequence[Path], progress: Progress) -> Tr
     roots_by_path = {}
     for path in dict.fromkeys(os.path.realpath(path) for path in paths):
         root = next((root for root in roots if path.startswith(f"{root}/")), None)
-        if language_of(path) and (root or path in known):
+        if find_language(path) and (root or path in known):
             roots_by_path[path] = root
     existing = [path for path in roots_by_path if file_exists(path)]
     report.files = len(existing)

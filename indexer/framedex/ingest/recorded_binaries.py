@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 from framedex.base.regularfile import open_regular
 from framedex.base.words import count
-from framedex.binaries import Binary, BinaryStore, DigestCache, role_of, state_of
-from framedex.captures import fingerprint_of
+from framedex.binaries import Binary, BinaryStore, DigestCache, classify_native_frame, state_of
+from framedex.captures import compute_fingerprint
 from framedex.index.file.values import to_storable
 from framedex.index.write.records import NamedBinary, NameSource
 from framedex.model import BinaryId, FrameRole, Module
@@ -108,7 +108,7 @@ class RecordedBinaries:
 
     def _copy_binary(self, path: Path) -> None:
         """Keep a copy of a binary. Programs not started by framedex do not copy their binaries."""
-        if self._stored is not None and (digest := self._contents.digest_of(path)):
+        if self._stored is not None and (digest := self._contents.compute_digest(path)):
             self._stored.keep(path, digest)
 
     def _open_stored_copy(self, module: Module) -> Opened | None:
@@ -116,7 +116,7 @@ class RecordedBinaries:
         if self._stored is None or (copy := self._stored.find(digest)) is None:
             return None
         opened = self._open_path(copy, module)
-        if opened[0] is None or self._contents.digest_of(copy) != digest:
+        if opened[0] is None or self._contents.compute_digest(copy) != digest:
             self._stored.remove(copy)
             return None
         return opened
@@ -146,14 +146,14 @@ class RecordedBinaries:
             return None, ()
         if str(path) == module.path and state_of(path) == module.file:
             if not recorded:
-                self._contents.digest_of(path)  # the digest proves its identity when it is installed again
+                self._contents.compute_digest(path)  # the digest proves its identity when it is installed again
             return None, ()
         if not recorded:
             return None, (
                 f"{path} was written or moved after it was recorded, and its content cannot be verified: names in it"
                 " may be wrong. Record the program again with `framedex run SCRIPT` to be sure.",
             )
-        return None if self._contents.digest_of(path) == recorded else "has changed since it was recorded", ()
+        return None if self._contents.compute_digest(path) == recorded else "has changed since it was recorded", ()
 
 
 def _explain_unreadable(path: Path) -> str | None:
@@ -173,7 +173,7 @@ def _explain_difference(binary: Binary, module: Module) -> str | None:
         return "has changed since it was recorded"
     if not module.fingerprint:
         return None if module.build_id is not None else "could not be read when it was recorded"
-    fingerprint = fingerprint_of(binary.path)
+    fingerprint = compute_fingerprint(binary.path)
     if not fingerprint:
         return "cannot be read"
     return None if fingerprint == module.fingerprint else "has changed since it was recorded"
@@ -189,11 +189,11 @@ def describe_missing_binary(path: str, reasons: tuple[str, ...], packages: Mappi
     """
     if not path.startswith("/"):  # the kernel's own code, `[vdso]`
         return f"{'; '.join(reasons)}: {UNNAMED_FRAMES}"
-    remedy = f"{_reinstall_remedy(path, packages)}, and run `framedex index`"
+    remedy = f"{_format_reinstall_remedy(path, packages)}, and run `framedex index`"
     return f"{'; '.join(reasons)}. {remedy}; until then {UNNAMED_FRAMES}"
 
 
-def _reinstall_remedy(path: str, packages: Mapping[str, str]) -> str:
+def _format_reinstall_remedy(path: str, packages: Mapping[str, str]) -> str:
     again = "record the program again"
     found = _PACKAGE.match(path)
     version = packages.get(found["package"]) if found else None
@@ -222,7 +222,7 @@ def describe_unnamed_frames(binary: Binary, path: str, frames: int, unnamed: int
     The interpreter and the system's own libraries are not reported. Every system strips them, and their unnamed frames
     are internal steps on the way in.
     """
-    is_of_others = role_of(path, "") is FrameRole.CODE and not _SYSTEM_LIBRARY.fullmatch(path)
+    is_of_others = classify_native_frame(path, "") is FrameRole.CODE and not _SYSTEM_LIBRARY.fullmatch(path)
     if not unnamed or not is_of_others or not binary.is_stripped:
         return None
     unnamed_text = f"{unnamed:,} of its {count(frames, 'recorded frame')} {'has' if unnamed == 1 else 'have'} no name"

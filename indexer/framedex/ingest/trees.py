@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from framedex.base.plaintext import shell_word
+from framedex.base.plaintext import quote_shell_word
 from framedex.base.progress import Progress
 from framedex.index import Store
 from framedex.index.file.values import to_storable
 from framedex.ingest.report import TreeReport
 from framedex.model import ExtractedFile
 from framedex.path_resolution.files import FoundFile, find_file
-from framedex.sources import extract_files, find_files, find_macros, language_of
+from framedex.sources import extract_files, find_files, find_language, find_macros
 
 _BATCH_FILES = 400  # files: a third of a second
 
@@ -46,7 +46,7 @@ def find_trees(store: Store, progress: Progress, report: TreeReport) -> SourceFi
                 trees.missing.append(root)
                 report.problems.append(
                     f"The source folder {root} is missing; its indexed data is kept until"
-                    f" `framedex sources remove {shell_word(root)}`."
+                    f" `framedex sources remove {quote_shell_word(root)}`."
                 )
                 continue
             for file in find_files(Path(root), report.add_unreadable_folder):
@@ -101,7 +101,7 @@ def read_files(
 
 def _store_macros(store: Store, root: str, paths: Sequence[str]) -> None:
     """Store the macros that these files of the tree at `root` define."""
-    if found := find_macros([path for path in paths if language_of(path) == "cpp"]):
+    if found := find_macros([path for path in paths if find_language(path) == "cpp"]):
         with store.transaction():
             store.sources.add_macros(root, found)
 

@@ -51,7 +51,7 @@ class Recorder:
         found: list[Path] = []
         try:
             folder = self._captures[-1].parent if self._depth else around or self._folder
-            with _environment_variables(settings or {}):
+            with _set_environment_variables(settings or {}):
                 self._captures.append(_start_capture(folder))
             self._depth += 1
             try:
@@ -79,7 +79,7 @@ class Recorder:
 
 
 @contextmanager
-def _environment_variables(variables: Mapping[str, str]) -> Iterator[None]:
+def _set_environment_variables(variables: Mapping[str, str]) -> Iterator[None]:
     """Set environment variables within the block: the recorder reads them when it starts."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)

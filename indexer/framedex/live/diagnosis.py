@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from framedex.base import words
 from framedex.live.model import GilRole, LiveFrame, ProcessSnapshot, ProcessState
-from framedex.live.waits import Wait, WaitKind, call_frames, find_waits, innermost_line, supporting_threads
+from framedex.live.waits import Wait, WaitKind, call_frames, find_innermost_line, find_supporting_threads, find_waits
 
 _NS_PER_S = 1_000_000_000
 
@@ -70,7 +70,7 @@ class _HangJudge:
     def __init__(self, before: ProcessSnapshot, after: ProcessSnapshot, patience_s: float) -> None:
         self._snapshot, self._patience_ns = after, patience_s * _NS_PER_S
         self._waits: Mapping[int, Wait] = find_waits(before, after)
-        supporting = supporting_threads(self._waits, after.threads[0].tid) if after.threads else set()
+        supporting = find_supporting_threads(self._waits, after.threads[0].tid) if after.threads else set()
         self._supporting = [each for each in after.threads if each.tid in supporting]
         calls_before = {each.tid: each.calls or 0 for each in before.threads}
         self.new_calls = sum((each.calls or 0) - calls_before.get(each.tid, 0) for each in self._supporting)
@@ -113,10 +113,12 @@ class _HangJudge:
         calls = sorted(
             (call for each in self._waits.values() for call in each.thread.pending), key=lambda call: call.since_ns
         )
-        lines = [(call, line) for call in calls if (line := innermost_line(call_frames(call))) not in (None, wait.line)]
+        lines = [
+            (call, line) for call in calls if (line := find_innermost_line(call_frames(call))) not in (None, wait.line)
+        ]
         same = [(call, line) for call, line in lines if call.object == event]
         for first, line in (same or lines)[:1]:
-            age = words.duration(max(self._snapshot.time_ns - first.since_ns, 0))
+            age = words.format_duration(max(self._snapshot.time_ns - first.since_ns, 0))
             which = "event that it waits for" if same else "oldest event that has not fired"
             yield Step(f"The {which} was dispatched {age} ago", line)
 
@@ -199,7 +201,7 @@ class _HangJudge:
             )
         last = self.last_record_ns
         silent_ns = None if last is None else max(self._snapshot.time_ns - last, 0)
-        silent = "" if silent_ns is None else f" The last call was {words.duration(silent_ns)} ago."
+        silent = "" if silent_ns is None else f" The last call was {words.format_duration(silent_ns)} ago."
         is_hang = silent_ns is None or silent_ns >= self._patience_ns
         return Verdict.HANG if is_hang else Verdict.WAITING, f"{text}{self._explain_block(root)}.{silent}"
 
@@ -267,7 +269,7 @@ class _HangJudge:
 
     def _format_innermost_call(self, wait: Wait) -> str:
         call = wait.thread.open_calls[-1]
-        return f"{call.function} for {words.duration(max(self._snapshot.time_ns - call.since_ns, 0))}"
+        return f"{call.function} for {words.format_duration(max(self._snapshot.time_ns - call.since_ns, 0))}"
 
     def _open_call_age_ns(self, wait: Wait) -> int:
         """The time since the innermost call in progress began, in ns; -1 without a call in progress."""
@@ -279,7 +281,7 @@ class _HangJudge:
         verb = "sleeps" if task is not None and not task.futex else "waits with a timeout"
         if task is None or task.until_ns is None or task.until_ns <= self._snapshot.time_ns:
             return verb
-        return f"{verb}, for {words.duration(task.until_ns - self._snapshot.time_ns)} more"
+        return f"{verb}, for {words.format_duration(task.until_ns - self._snapshot.time_ns)} more"
 
 
 _RANKS = (

@@ -17,11 +17,11 @@ def snapshot_document(snapshot: ProcessSnapshot) -> dict[str, Any]:
     """A process and its threads. `time_ns`, `since_ns`, `until_ns` and `last_record_ns` are on CLOCK_MONOTONIC."""
     return asdict(snapshot) | {
         "calls": snapshot.calls,
-        "threads": [_thread_document(thread) for thread in snapshot.threads],
+        "threads": [_build_thread_document(thread) for thread in snapshot.threads],
     }
 
 
-def _thread_document(thread: LiveThread) -> dict[str, Any]:
+def _build_thread_document(thread: LiveThread) -> dict[str, Any]:
     document = asdict(thread)
     if thread.python is not None:
         del document["python"]["evaluators"]  # addresses that readers of the document cannot use
@@ -31,6 +31,6 @@ def _thread_document(thread: LiveThread) -> dict[str, Any]:
     return document
 
 
-def diagnosis_document(diagnosis: Diagnosis, snapshot: ProcessSnapshot) -> dict[str, Any]:
+def build_diagnosis_document(diagnosis: Diagnosis, snapshot: ProcessSnapshot) -> dict[str, Any]:
     """A diagnosis with the later one of its snapshots."""
     return asdict(diagnosis) | {"look": snapshot_document(snapshot)}

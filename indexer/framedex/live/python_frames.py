@@ -326,7 +326,7 @@ def line_at(table: bytes, first_line: int, instruction: int) -> int:
         kind = head >> 3 & 15
         end += ((head & 7) + 1) * 2
         if kind in (13, 14):  # without columns, and the long form
-            value = _varint(table, position + 1)
+            value = _parse_varint(table, position + 1)
             line += -(value >> 1) if value & 1 else value >> 1
         elif 10 <= kind <= 12:
             line += kind - 10
@@ -338,7 +338,7 @@ def line_at(table: bytes, first_line: int, instruction: int) -> int:
     return 0
 
 
-def _varint(table: bytes, position: int) -> int:
+def _parse_varint(table: bytes, position: int) -> int:
     """The integer of 6 bits a byte, the lowest first, at a position of a location table."""
     value = 0
     for shift, byte in enumerate(table[position : position + 6]):

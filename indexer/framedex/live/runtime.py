@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from framedex.base.memory_maps import read_maps, root_of
+from framedex.base.memory_maps import find_root, read_maps
 from framedex.base.regularfile import open_regular
 from framedex.live.memory import Memory
 
@@ -109,7 +109,7 @@ def python_binaries(pid: int) -> Iterator[MappedBinary]:
     The process may also have mapped the file as data, without code.
     """
     program = str(Path(f"/proc/{pid}/exe").readlink())
-    root = root_of(pid)
+    root = find_root(pid)
     starts: dict[str, int] = {}
     known: set[str] = set()
     for start, _, is_executable, offset, path in read_maps(pid):

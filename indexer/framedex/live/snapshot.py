@@ -30,7 +30,7 @@ from framedex.live.model import (
 from framedex.live.python_frames import PythonReader
 from framedex.live.runtime import Runtime, UnknownRuntimeError, python_binaries
 from framedex.live.targets import Target
-from framedex.live.tasks import command_line, process_state, read_tasks, working_folder_of
+from framedex.live.tasks import process_state, read_command_line, read_tasks, read_working_folder
 
 if TYPE_CHECKING:
     from framedex.captures.open_calls import ThreadCalls
@@ -60,7 +60,7 @@ def take_snapshot(target: Target) -> ProcessSnapshot:
     crash_file, crash_frames = read_crash(ended_capture) if ended_capture is not None else ("", ())
     return ProcessSnapshot(
         pid=target.pid,
-        command=metadata.command if metadata is not None else shlex.join(command_line(target.pid)),
+        command=metadata.command if metadata is not None else shlex.join(read_command_line(target.pid)),
         state=state,
         time_ns=now,
         started_unix_ns=target.started_unix_ns,
@@ -123,7 +123,7 @@ def _read_process(pid: int) -> tuple[list[Task], Python | None, str, str]:
     with memory:
         tasks = read_tasks(pid, memory)
         try:
-            reader = PythonReader(memory, Runtime.find(memory, python_binaries(pid)), working_folder_of(pid))
+            reader = PythonReader(memory, Runtime.find(memory, python_binaries(pid)), read_working_folder(pid))
             return tasks, reader.read(), "", ""
         except UnknownRuntimeError as error:
             return tasks, None, f"Python frames of process {pid} are not readable: {error}.", ""

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from framedex.base.errors import FramedexError
-from framedex.base.folders import folders_upwards
+from framedex.base.folders import iterate_folders_upwards
 from framedex.base.memory_maps import read_maps
 from framedex.base.regularfile import host_name
-from framedex.captures.folders import capture_folders, captures_within, project_captures_folder
+from framedex.captures.folders import capture_folders, find_captures_within, project_captures_folder
 from framedex.captures.metadata import read_metadata
 from framedex.live.model import ProcessState
 from framedex.live.tasks import process_state, started_unix_ns
@@ -39,10 +39,10 @@ def find_target(named: str | None, folder: Path) -> Target:
     there is none.
     """
     if named is not None and named.isdecimal() and not os.path.lexists(folder / named):
-        return target_of_process(int(named))
+        return find_target_of_process(int(named))
     if named is not None:
-        return _newest(captures_within(folder / named))
-    captures = next(filter(None, map(_project_captures, folders_upwards(str(folder)))), [])
+        return _newest(find_captures_within(folder / named))
+    captures = next(filter(None, map(_find_project_captures, iterate_folders_upwards(str(folder)))), [])
     if not captures:
         raise FramedexError(
             "There is no recording in this folder or in a folder above.",
@@ -51,20 +51,20 @@ def find_target(named: str | None, folder: Path) -> Target:
     return _newest(captures)
 
 
-def _project_captures(folder: str) -> list[Path]:
+def _find_project_captures(folder: str) -> list[Path]:
     return capture_folders(project_captures_folder(Path(folder)))
 
 
-def target_of_process(pid: int) -> Target:
+def find_target_of_process(pid: int) -> Target:
     """The target of a process id. Raises FramedexError if there is no such process."""
     if process_state(pid) is ProcessState.ENDED:
         raise FramedexError(
             f"There is no process {pid}.", "Name a process of this machine, or the capture of a process that has ended."
         )
-    return _mapped_capture(pid) or Target(pid, True, started_unix_ns(pid))
+    return _find_mapped_capture(pid) or Target(pid, True, started_unix_ns(pid))
 
 
-def _mapped_capture(pid: int) -> Target | None:
+def _find_mapped_capture(pid: int) -> Target | None:
     """The target of the newest capture that a process has mapped; None without one, or if its memory is unreadable."""
     with suppress(OSError):
         folders = {Path(each.path).parent for each in read_maps(pid) if _is_stream(each.path)}
@@ -79,7 +79,7 @@ def _is_stream(path: str) -> bool:
 def _readable_targets(captures: Iterable[Path]) -> Iterator[Target]:
     for capture in captures:
         with suppress(FramedexError):
-            yield target_of_capture(capture)
+            yield find_target_of_capture(capture)
 
 
 def _newest(captures: Sequence[Path]) -> Target:
@@ -88,10 +88,10 @@ def _newest(captures: Sequence[Path]) -> Target:
         if target.is_here:
             return target
         latest = latest or target
-    return latest or target_of_capture(captures[-1])
+    return latest or find_target_of_capture(captures[-1])
 
 
-def target_of_capture(capture: Path) -> Target:
+def find_target_of_capture(capture: Path) -> Target:
     """The target of a capture. Raises FramedexError if the folder is not a capture."""
     metadata = read_metadata(capture)
     return Target(metadata.pid or 0, _may_be_running(metadata), metadata.started_unix_ns, capture, metadata)

@@ -49,7 +49,7 @@ def started_unix_ns(pid: int) -> int | None:
     return booted + ticks * _NS_PER_S // os.sysconf("SC_CLK_TCK")
 
 
-def command_line(pid: int) -> list[str]:
+def read_command_line(pid: int) -> list[str]:
     """The arguments of a process; empty if unknown."""
     with suppress(OSError):
         text = Path(f"/proc/{pid}/cmdline").read_bytes()
@@ -57,7 +57,7 @@ def command_line(pid: int) -> list[str]:
     return []
 
 
-def working_folder_of(pid: int) -> str:
+def read_working_folder(pid: int) -> str:
     """The working folder of a process; empty if unknown."""
     with suppress(OSError):
         return str(Path(f"/proc/{pid}/cwd").readlink())
@@ -93,16 +93,16 @@ def _read_task(pid: int, tid: int, memory: Memory | None) -> Task | None:
     number, arguments = _read_system_call(folder / "syscall")
     if number is None:
         return Task(tid, name, Activity.UNKNOWN, cpu_ns)
-    return _waiting_task(
+    return _build_waiting_task(
         pid, Task(tid, name, Activity.UNKNOWN, cpu_ns, _NAMES.get(number, "")), number, arguments, memory
     )
 
 
-def _waiting_task(pid: int, task: Task, number: int, arguments: list[int], memory: Memory | None) -> Task:
+def _build_waiting_task(pid: int, task: Task, number: int, arguments: list[int], memory: Memory | None) -> Task:
     first, second, third, fourth = arguments[:4]
     if number == _FUTEX:
         until = _futex_end(memory, second, fourth)
-        owner = _mutex_owner(memory, first, second, third)
+        owner = _read_mutex_owner(memory, first, second, third)
         return replace(task, activity=Activity.FUTEX, futex=first, mutex_owner=owner, until_ns=until)
     if number in _SLEEP_CALLS:
         is_absolute = number == _CLOCK_NANOSLEEP and second & _TIMER_ABSTIME and first == time.CLOCK_MONOTONIC
@@ -119,7 +119,7 @@ def _waiting_task(pid: int, task: Task, number: int, arguments: list[int], memor
     return task
 
 
-def _mutex_owner(memory: Memory | None, address: int, operation: int, value: int) -> int:
+def _read_mutex_owner(memory: Memory | None, address: int, operation: int, value: int) -> int:
     """The thread id in a pthread_mutex_t that a thread waits for; 0 if it waits for something else.
 
     glibc waits for a mutex until its first word is no longer 2, and keeps the owner in the third.

@@ -64,7 +64,7 @@ class Wait:
     @property
     def line(self) -> LiveFrame | None:
         """The user's innermost line, otherwise the innermost frame; None without Python."""
-        return innermost_line(python_frames(self.thread))
+        return find_innermost_line(python_frames(self.thread))
 
     @property
     def called_function(self) -> str:
@@ -76,12 +76,12 @@ class Wait:
     @property
     def event(self) -> int | None:
         """The address of the awaited event: the latest one for which the thread's line registered a callback."""
-        calls = [call for call in self.thread.pending if innermost_line(call_frames(call)) == self.line]
+        calls = [call for call in self.thread.pending if find_innermost_line(call_frames(call)) == self.line]
         return max(calls, key=lambda call: call.since_ns).object if calls else None
 
     @property
     def is_for_jax(self) -> bool:
-        """Whether JAX's Python code is executing, or the line waits for an event of the runtime."""
+        """Whether JAX's Python code is running or the line is blocked on a runtime event."""
         python = self.thread.python
         is_in_jax = python is not None and bool(python.frames) and bool(_JAX_FILE.search(python.frames[0].file))
         return is_in_jax or self.event is not None
@@ -101,7 +101,7 @@ def call_frames(call: OpenCall) -> Sequence[LiveFrame]:
     return [LiveFrame(each.name, each.file, each.line) for each in call.frames if each.language == "python"]
 
 
-def innermost_line(frames: Sequence[LiveFrame]) -> LiveFrame | None:
+def find_innermost_line(frames: Sequence[LiveFrame]) -> LiveFrame | None:
     """The user's innermost line, otherwise the innermost frame; None without frames."""
     return next((frame for frame in frames if frame.is_user_code), frames[0] if frames else None)
 
@@ -118,7 +118,7 @@ def find_waits(before: ProcessSnapshot, after: ProcessSnapshot) -> dict[int, Wai
     }
 
 
-def supporting_threads(waits: Mapping[int, Wait], start: int) -> set[int]:
+def find_supporting_threads(waits: Mapping[int, Wait], start: int) -> set[int]:
     """The thread ids whose work may end the wait of a thread, with that thread.
 
     A lock needs its holder. JAX needs the threads of the runtime, and callbacks. Another wait in Python needs any

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 MIN_TEMPORARY_SHARE = 0.1
-"""The share of a device's peak above which the temporaries of programs are shown line by line."""
+"""The share of a device's peak from which on the temporaries of programs are shown line by line."""
 
 SAME_KEYS = "function, arguments and settings as before"
 """The text for a recompilation if all facts that JAX's tracing cache compares are known and equal."""

@@ -46,7 +46,7 @@ class TreeFiles:
         wanted = recorded.split("/")
         for pattern, source in _GENERATED:
             wanted[-1] = pattern.sub(source, wanted[-1])
-        tails = [(common_tail(path.split("/"), wanted), path) for path in self.files_called(wanted[-1])]
+        tails = [(count_common_tail(path.split("/"), wanted), path) for path in self.files_called(wanted[-1])]
         longest = max((length for length, _ in tails), default=0)
         return [path for length, path in tails if length == longest]
 
@@ -59,21 +59,23 @@ class TreeFiles:
         found = [path for path in self.files_with_tail(recorded) if path.rpartition("/")[2] == wanted[-1]]
         if len(found) != 1:
             return None
-        length = common_tail(found[0].split("/"), wanted)
+        length = count_common_tail(found[0].split("/"), wanted)
         return found[0] if length > 1 or length == len(wanted) else None
 
     def files_ending_in(self, recorded: str) -> list[str]:
         """Return the files whose paths end with the complete `recorded` path."""
         wanted = recorded.split("/")
-        return [path for path in self.files_with_tail(recorded) if common_tail(path.split("/"), wanted) == len(wanted)]
+        return [
+            path for path in self.files_with_tail(recorded) if count_common_tail(path.split("/"), wanted) == len(wanted)
+        ]
 
     def files_with_equal_tails(self, recorded: str) -> list[str]:
         """Return the files with the longest common tail, if it is longer than the name."""
         wanted = recorded.split("/")
-        return [path for path in self.files_with_tail(recorded) if common_tail(path.split("/"), wanted) > 1]
+        return [path for path in self.files_with_tail(recorded) if count_common_tail(path.split("/"), wanted) > 1]
 
 
-def common_tail(path: Sequence[str], wanted: Sequence[str]) -> int:
+def count_common_tail(path: Sequence[str], wanted: Sequence[str]) -> int:
     """Return the number of last components that two paths, as lists, have in common."""
     length = 0
     for left, right in zip(reversed(path), reversed(wanted), strict=False):
@@ -139,10 +141,10 @@ class FolderMoves:
         if recorded_folder is None or recorded_folder == folder:
             return cls()
         moves = []
-        projects = project_of(recorded_folder), project_of(folder)
+        projects = find_project(recorded_folder), find_project(folder)
         if projects[0] is not None and projects[1] is not None and projects[0] != projects[1]:
             moves.append(FolderMove(projects[0], projects[1], is_whole=True))
-        before, after = without_common_tail(recorded_folder, folder)
+        before, after = remove_common_tail(recorded_folder, folder)
         if before != "/":
             moves.append(FolderMove(before, after, is_whole=False))
         return cls(moves)
@@ -159,14 +161,14 @@ class FolderMoves:
         return next((there for move in self._moves if (there := move.current_path(path)) != path), path)
 
 
-def project_of(inside: str) -> str | None:
+def find_project(inside: str) -> str | None:
     """Return the project of a path inside its `.framedex`; None for any other path."""
     parents = [parent for parent in PurePath(inside).parents if parent.name == PROJECT_FOLDER]
     return str(parents[-1].parent) if parents else None
 
 
-def without_common_tail(before: str, after: str) -> tuple[str, str]:
+def remove_common_tail(before: str, after: str) -> tuple[str, str]:
     """Return two absolute paths without their common last components."""
     left, right = PurePath(before).parts, PurePath(after).parts
-    length = min(common_tail(left, right), len(left) - 1, len(right) - 1)
+    length = min(count_common_tail(left, right), len(left) - 1, len(right) - 1)
     return str(PurePath(*left[: len(left) - length])), str(PurePath(*right[: len(right) - length]))

@@ -20,9 +20,9 @@ from framedex.programs.tables import (
     MAGIC,
     UNKNOWN_LOCATIONS_VERSION,
     ProgramTables,
+    parse_varint,
     read_or_default,
     skip_varints,
-    varint,
 )
 
 MAX_OPS = 1_000_000
@@ -104,16 +104,16 @@ class _Reader:
 
     def _module_name(self) -> str:
         position, _ = self.tables.sections[IR_SECTION]
-        _, position = varint(self.data, position)  # one op, without arguments
-        _, position = varint(self.data, position)
+        _, position = parse_varint(self.data, position)  # one op, without arguments
+        _, position = parse_varint(self.data, position)
         mask, position = self.data[position], position + 1
-        _, position = varint(self.data, position)
+        _, position = parse_varint(self.data, position)
         if mask & _HAS_ATTRIBUTES:
-            _, position = varint(self.data, position)
+            _, position = parse_varint(self.data, position)
         if not mask & _HAS_PROPERTIES:
             return ""
-        number, _ = varint(self.data, position)
-        attribute, _ = varint(self.data, self.tables.properties[number][0])
+        number, _ = parse_varint(self.data, position)
+        attribute, _ = parse_varint(self.data, self.tables.properties[number][0])
         return self.tables.text(attribute >> 1) if attribute & 1 else ""
 
     # Attributes
@@ -125,23 +125,23 @@ class _Reader:
     def _location(self, number: int) -> Node:
         code, position = self.tables.attribute(number)
         if code == _NAME:
-            name, position = varint(self.data, position)
-            inner, _ = varint(self.data, position)
+            name, position = parse_varint(self.data, position)
+            inner, _ = parse_varint(self.data, position)
             return NamedLocation(self.tables.text(name), inner)
         if code == _CALL_SITE:
-            callee, position = varint(self.data, position)
-            caller, _ = varint(self.data, position)
+            callee, position = parse_varint(self.data, position)
+            caller, _ = parse_varint(self.data, position)
             return LocationSequence((callee, caller))
         if code in (_LINE, _RANGE):
-            file, position = varint(self.data, position)
-            form, position = varint(self.data, position) if code == _RANGE else (1, position)
-            line, _ = varint(self.data, position) if form else (0, position)
+            file, position = parse_varint(self.data, position)
+            form, position = parse_varint(self.data, position) if code == _RANGE else (1, position)
+            line, _ = parse_varint(self.data, position) if form else (0, position)
             return Line(self.tables.text(file), line if line <= MAX_LINE else 0)
         if code in (_FUSED, _FUSED_WITH_METADATA):
-            count, position = varint(self.data, position)
+            count, position = parse_varint(self.data, position)
             parts = []
             for _ in range(min(count, len(self.data))):
-                part, position = varint(self.data, position)
+                part, position = parse_varint(self.data, position)
                 parts.append(part)
             return LocationSequence(tuple(parts))
         return None
@@ -158,9 +158,9 @@ class _Reader:
             if pending[-1]:
                 if pending[-1].pop():
                     _, position, _ = self.tables.section(position)
-                count, position = varint(self.data, position)
+                count, position = parse_varint(self.data, position)
                 if count:
-                    _, position = varint(self.data, position)  # values
+                    _, position = parse_varint(self.data, position)  # values
                     blocks.append(count)
                     left.append(0)
                     pending.append([])
@@ -173,7 +173,7 @@ class _Reader:
                 position, pending[-1] = self._read_op(position, end)
             elif blocks[-1]:
                 blocks[-1] -= 1
-                count, position = varint(self.data, position)
+                count, position = parse_varint(self.data, position)
                 left[-1] = count >> 1
                 if count & 1:
                     position = self._skip_arguments(position, end)
@@ -188,17 +188,17 @@ class _Reader:
         The end of an op is before its regions. The regions are in reverse order.
         """
         data = self.data
-        kind, position = varint(data, position)
+        kind, position = parse_varint(data, position)
         mask = data[position]
-        location, position = varint(data, position + 1)
+        location, position = parse_varint(data, position + 1)
         self.ops[kind, location] += 1
         self._function = None
         if mask & _HAS_ATTRIBUTES:
-            attributes, position = varint(data, position)
+            attributes, position = parse_varint(data, position)
             if self.kind(kind) == "module" and self._module_attributes is None:
                 self._module_attributes = attributes
         if mask & _HAS_PROPERTIES:
-            properties, position = varint(data, position)
+            properties, position = parse_varint(data, position)
             if self.kind(kind) == "constant":
                 self._constants[properties] += 1
             elif self.kind(kind) == "func":
@@ -220,7 +220,7 @@ class _Reader:
         self._shape.update(b"%s " % self.kind(kind).encode() + data[begin:position])
         if not mask & _HAS_REGIONS:
             return position, []
-        count, position = varint(data, position)
+        count, position = parse_varint(data, position)
         if count >> 1 > end - position:
             raise ValueError("an op declares more regions than its section can hold")
         is_isolated = bool(count & 1) and self.tables.version >= _ISOLATED_REGIONS_VERSION
@@ -230,9 +230,9 @@ class _Reader:
         count, position = self.tables.count(position, end)
         names = []
         for _ in range(count):
-            kind, position = varint(self.data, position)
+            kind, position = parse_varint(self.data, position)
             if self.tables.version < UNKNOWN_LOCATIONS_VERSION or kind & 1:
-                location, position = varint(self.data, position)
+                location, position = parse_varint(self.data, position)
                 if self._function is not None:
                     node = self.node(location)
                     names.append(node.name if isinstance(node, NamedLocation) else "")
@@ -253,8 +253,8 @@ class _Reader:
             lists, position = self.tables.count(position, end)
         for _ in range(lists):
             if values != 1:
-                _, position = varint(self.data, position)
-            count, position = varint(self.data, position)
+                _, position = parse_varint(self.data, position)
+            count, position = parse_varint(self.data, position)
             if count >> 1 > end - position:
                 raise ValueError("a list is truncated")
             position = skip_varints(self.data, position, count >> 1)

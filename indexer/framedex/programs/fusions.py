@@ -17,10 +17,16 @@ def read_fusions(module: Module) -> tuple[ProgramFusion, ...]:
     """Return the fusions with ops of several lines; equal ones, such as those of each layer, are counted together."""
     first: dict[_Kind, str] = {}
     counts: Counter[_Kind] = Counter()
+    known: dict[int, frozenset[tuple[ProgramFrame, int]]] = {}  # in a damaged program, fusions may share a computation
     for _, instruction, _ in module.executed_instructions(with_fused=False):
-        ops = Counter(frame for _, frame in module.fused_ops(instruction) if frame is not None)
-        if len(ops) > 1:
-            kind = instruction.op, frozenset(ops.items())
+        if instruction.opcode != "fusion" or len(instruction.called) != 1:
+            continue
+        (called,) = instruction.called
+        if called not in known:
+            frames = (frame for _, frame in module.fused_ops(instruction) if frame is not None)
+            known[called] = frozenset(Counter(frames).items())
+        if len(known[called]) > 1:
+            kind = instruction.op, known[called]
             first.setdefault(kind, instruction.name)
             counts[kind] += 1
     found = [

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from framedex.base.protobuf import Message, signed
+from framedex.base.protobuf import Message, to_signed
 from framedex.model.locations import is_library_file
 from framedex.model.programs import ProgramFrame
 
@@ -102,7 +102,7 @@ class Shape:
         parts = shape.contents(4) if element == _TUPLE and depth < MAX_DEPTH else ()
         return cls(
             element,
-            tuple(min(abs(signed(each)), _MAX_DIMENSION) for each in shape.integers(3)),
+            tuple(min(abs(to_signed(each)), _MAX_DIMENSION) for each in shape.integers(3)),
             tuple(cls.from_message(Message(part), depth + 1) for part in parts),
             Message(shape.content(5)).integer(8) == 0,
         )

@@ -76,7 +76,7 @@ class OpLocations:
             # `reduce_sum:` only repeats the kind of the op.
             name = node.name if not name or name.endswith(":") else name
             position = node.inner
-        return _without_scopes(name.rstrip(":"), self._frames(position))
+        return _remove_scopes(name.rstrip(":"), self._frames(position))
 
     def _frames(self, number: int, depth: int = 0) -> tuple[ProgramFrame, ...]:
         known = self._frames_of.get(number)
@@ -105,7 +105,7 @@ class OpLocations:
         return ()
 
 
-def _without_scopes(name: str, frames: tuple[ProgramFrame, ...]) -> tuple[str, tuple[ProgramFrame, ...]]:
+def _remove_scopes(name: str, frames: tuple[ProgramFrame, ...]) -> tuple[str, tuple[ProgramFrame, ...]]:
     """Return the name and the lines of an op if JAX wrote transformations instead of functions around lines.
 
     Transformations look like `jit(f)/jvp()`, which cannot be the name of a Python function. JAX writes them if

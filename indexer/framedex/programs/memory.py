@@ -260,9 +260,8 @@ class _Analysis:
         if instruction.opcode == "while":
             carried = operands[0] if operands else ()
             results = [self._follow(computation, [carried], depth + 1) for computation in reversed(called)]
-            return _merge_values(
-                [carried, *results[1:]]
-            )  # the condition runs first; its result is not a result of the loop
+            # The condition runs first. Its result is not a result of the loop.
+            return _merge_values([carried, *results[1:]])
         if instruction.opcode == "conditional":
             branches = zip(called, operands[1:], strict=False)
             return _merge_values([self._follow(computation, [operand], depth + 1) for computation, operand in branches])

@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from framedex.base.lazy import compiled_on_use
+from framedex.base.lazy import compile_on_use
 
-_LINE = compiled_on_use(r"(?:[ \d](?P<thread>\d{1,12}) )?[\w/]{0,200}hlo_pass_pipeline\.cc:\d+\](?P<text>.*)")
-_PIPELINE = compiled_on_use(r" Running HLO pass pipeline on module (?P<module>\S{1,1000}): ")
-_BEGIN = compiled_on_use(r"   HLO pass (?P<name>\S{1,200})$")
-_END = compiled_on_use(r" HLO pass: (?P<name>\S{1,200}) time: [^(]{1,50}\((?P<microseconds>\d{1,15}) us\)")
+_LINE = compile_on_use(r"(?:[ \d](?P<thread>\d{1,12}) )?[\w/]{0,200}hlo_pass_pipeline\.cc:\d+\](?P<text>.*)")
+_PIPELINE = compile_on_use(r" Running HLO pass pipeline on module (?P<module>\S{1,1000}): ")
+_BEGIN = compile_on_use(r"   HLO pass (?P<name>\S{1,200})$")
+_END = compile_on_use(r" HLO pass: (?P<name>\S{1,200}) time: [^(]{1,50}\((?P<microseconds>\d{1,15}) us\)")
 _MAX_DEPTH = 100
 _NS_PER_US = 1_000
 

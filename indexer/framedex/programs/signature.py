@@ -15,7 +15,7 @@ from hashlib import sha256
 import numpy as np
 
 from framedex.model.programs import Parameter, Signature
-from framedex.programs.tables import ByteExtent, ProgramTables, read_or_default, signed_varint, varint
+from framedex.programs.tables import ByteExtent, ProgramTables, parse_signed_varint, parse_varint, read_or_default
 
 MAX_VALUES = 8
 """The maximum number of shown values of a constant."""
@@ -77,7 +77,7 @@ class _ValueFormatter:
             position, _ = self._tables.properties[properties]
             parts = []
             for _ in range(4):
-                part, position = varint(self._data, position)
+                part, position = parse_varint(self._data, position)
                 parts.append(part)
             if self.text(parts[3]) == "main":
                 names = of_function
@@ -102,9 +102,9 @@ class _ValueFormatter:
 
     def _function_types(self, number: int) -> tuple[list[str], list[str]]:
         """Return the types of a function's arguments and results, from its type attribute."""
-        kind, position = varint(self._data, self._tables.attributes[number].begin)
-        function, _ = varint(self._data, position)
-        code, position = varint(self._data, self._tables.types[function].begin)
+        kind, position = parse_varint(self._data, self._tables.attributes[number].begin)
+        function, _ = parse_varint(self._data, position)
+        code, position = parse_varint(self._data, self._tables.types[function].begin)
         if kind != _TYPE or code != _FUNCTION:
             raise ValueError("a function does not have a function type")
         inputs, position = self._read_references(position)
@@ -113,7 +113,7 @@ class _ValueFormatter:
 
     def _format_parameters(self, types: list[str], names: tuple[str, ...], attributes: int) -> tuple[Parameter, ...]:
         attributes_of: list[dict[str, str]] = [{} for _ in types]
-        code, position = varint(self._data, self._tables.attributes[attributes].begin)
+        code, position = parse_varint(self._data, self._tables.attributes[attributes].begin)
         if code == _ARRAY:
             for place, each in enumerate(self._read_references(position)[0][: len(types)]):
                 attributes_of[place] = dict(self._read_pairs(each))
@@ -128,20 +128,20 @@ class _ValueFormatter:
         count, position = self._tables.count(position, len(self._data))
         found = []
         for _ in range(count):
-            each, position = varint(self._data, position)
+            each, position = parse_varint(self._data, position)
             found.append(each)
         return found, position
 
     def _read_pairs(self, number: int) -> Iterable[tuple[str, str]]:
         """Yield the entries of a dictionary."""
         extent = self._tables.attributes[number]
-        code, position = varint(self._data, extent.begin)
+        code, position = parse_varint(self._data, extent.begin)
         if code != (_DICTIONARY if extent.dialect == "vhlo" else _BUILTIN_DICTIONARY):
             return
         count, position = self._tables.count(position, extent.end)
         for _ in range(count):
-            name, position = varint(self._data, position)
-            value, position = varint(self._data, position)
+            name, position = parse_varint(self._data, position)
+            value, position = parse_varint(self._data, position)
             yield self.text(name), self.text(value)
 
     # Attributes
@@ -162,16 +162,16 @@ class _ValueFormatter:
         return known or self._data[extent.begin : extent.end].hex()
 
     def _vhlo_text(self, extent: ByteExtent, depth: int) -> str:
-        code, position = varint(self._data, extent.begin)
+        code, position = parse_varint(self._data, extent.begin)
         if code == _STRING:
-            return self._tables.strings[varint(self._data, position)[0]]
+            return self._tables.strings[parse_varint(self._data, position)[0]]
         if code == _BOOLEAN:
-            return "true" if varint(self._data, position)[0] else "false"
+            return "true" if parse_varint(self._data, position)[0] else "false"
         if code == _INTEGER:
-            _, position = varint(self._data, position)
-            return str(signed_varint(self._data, position)[0])
+            _, position = parse_varint(self._data, position)
+            return str(parse_signed_varint(self._data, position)[0])
         if code == _TYPE:
-            return self.type(varint(self._data, position)[0])
+            return self.type(parse_varint(self._data, position)[0])
         if code == _TENSOR:
             return self._tensor_text(extent)
         if code == _ARRAY:
@@ -179,28 +179,28 @@ class _ValueFormatter:
         return ""
 
     def _builtin_text(self, extent: ByteExtent, _: int) -> str:
-        code, position = varint(self._data, extent.begin)
+        code, position = parse_varint(self._data, extent.begin)
         if code == _BUILTIN_STRING:
-            return self._tables.strings[varint(self._data, position)[0]]
+            return self._tables.strings[parse_varint(self._data, position)[0]]
         if code == _BUILTIN_INTEGER:
-            _, position = varint(self._data, position)
-            return str(signed_varint(self._data, position)[0])
+            _, position = parse_varint(self._data, position)
+            return str(parse_signed_varint(self._data, position)[0])
         return ""
 
     def _shardy_text(self, extent: ByteExtent, depth: int) -> str:
         """Return a sharding as JAX writes it: `P('x', None)`."""
-        code, position = varint(self._data, extent.begin)
+        code, position = parse_varint(self._data, extent.begin)
         if code == _SHARDING:
-            _, position = varint(self._data, position)  # the mesh
+            _, position = parse_varint(self._data, position)  # the mesh
             return f"P({', '.join(self._format_parts(position, depth))})"
         if code == _DIMENSION:
             axes = self._format_parts(position, depth)
-            if varint(self._data, self._read_references(position)[1])[0]:
+            if parse_varint(self._data, self._read_references(position)[1])[0]:
                 axes.append("?")  # open: the compiler may split it further
             return axes[0] if len(axes) == 1 else f"({', '.join(axes)})" if axes else "None"
         if code == _AXIS:
-            name, position = varint(self._data, position)
-            is_part = varint(self._data, position)[0] != 0
+            name, position = parse_varint(self._data, position)
+            is_part = parse_varint(self._data, position)[0] != 0
             return repr(self._tables.strings[name]) + (":part" if is_part else "")
         return ""
 
@@ -209,15 +209,15 @@ class _ValueFormatter:
         sizes: dict[str, set[int]] = {}
         for extent in self._tables.attributes:
             code, position = (
-                varint(self._data, extent.begin) if extent.is_encoded and extent.dialect == "sdy" else (-1, 0)
+                parse_varint(self._data, extent.begin) if extent.is_encoded and extent.dialect == "sdy" else (-1, 0)
             )
             if code == _MESH_AXIS:
-                name, position = varint(self._data, position)
-                sizes.setdefault(self._tables.strings[name], set()).add(signed_varint(self._data, position)[0])
+                name, position = parse_varint(self._data, position)
+                sizes.setdefault(self._tables.strings[name], set()).add(parse_signed_varint(self._data, position)[0])
         return {name: size for name, (size, *others) in sizes.items() if not others}
 
     def _format_parts(self, position: int, depth: int) -> list[str]:
-        """Return the texts of an attribute's elements."""
+        """Return an attribute's elements as strings."""
         return [
             self.text(each, depth + 1)[:_MAX_PART_CHARACTERS]
             for each in self._read_references(position)[0][:_MAX_PARTS]
@@ -230,19 +230,19 @@ class _ValueFormatter:
         extent = self._tables.types[number]
         if not extent.is_encoded or extent.dialect != "vhlo" or depth > _MAX_DEPTH:
             return self._data[extent.begin : extent.end].rstrip(b"\0").decode("utf-8", "replace")
-        code, position = varint(self._data, extent.begin)
+        code, position = parse_varint(self._data, extent.begin)
         if code in (_RANKED, _RANKED_ENCODED):
             if code == _RANKED_ENCODED:
-                _, position = varint(self._data, position)
+                _, position = parse_varint(self._data, position)
             count, position = self._tables.count(position, extent.end)
             lengths = []
             for _ in range(count):
-                length, position = signed_varint(self._data, position)
+                length, position = parse_signed_varint(self._data, position)
                 lengths.append("?" if length == _DYNAMIC_LENGTH else str(length))
-            return f"{self.type(varint(self._data, position)[0], depth + 1)}[{','.join(lengths)}]"
+            return f"{self.type(parse_varint(self._data, position)[0], depth + 1)}[{','.join(lengths)}]"
         if code == _COMPLEX:
             return {"float32": "complex64", "float64": "complex128"}[
-                self.type(varint(self._data, position)[0], depth + 1)
+                self.type(parse_varint(self._data, position)[0], depth + 1)
             ]
         return _TYPE_NAMES.get(code) or self._data[extent.begin : extent.end].hex()
 
@@ -258,13 +258,13 @@ class _ValueFormatter:
     def _constant_text(self, properties: int) -> str:
         """Return the constant of a constant op."""
         position, _ = self._tables.properties[properties]
-        return self.text(varint(self._data, position)[0])
+        return self.text(parse_varint(self._data, position)[0])
 
     def _tensor_text(self, extent: ByteExtent) -> str:
         """Return an array: its values if they are few, else its type and a digest."""
-        _, position = varint(self._data, extent.begin)
-        number, position = varint(self._data, position)
-        size, position = varint(self._data, position)
+        _, position = parse_varint(self._data, extent.begin)
+        number, position = parse_varint(self._data, position)
+        size, position = parse_varint(self._data, position)
         kind, content = self.type(number), self._data[position : position + size]
         dtype, _, shape = kind.partition("[")
         values = read_or_default(lambda: _format_values(dtype, content), None)
@@ -281,10 +281,10 @@ class _ValueFormatter:
 
     def _code_digest(self, signature_data: SignatureData, ignored: Collection[str]) -> str:
         """Return a digest of the ops and their attributes, without constants, argument names, lines and `ignored`."""
-        constants = {varint(self._data, self._tables.properties[each][0])[0] for each in signature_data.constants}
+        constants = {parse_varint(self._data, self._tables.properties[each][0])[0] for each in signature_data.constants}
         texts = {self.type(number) for number in range(len(self._tables.types))}
         for number, extent in enumerate(self._tables.attributes):
-            code = varint(self._data, extent.begin)[0] if extent.is_encoded else -1
+            code = parse_varint(self._data, extent.begin)[0] if extent.is_encoded else -1
             # A container refers to its elements by number, and these numbers change with the lines of a program.
             is_plain = extent.dialect == "vhlo" and code not in (_ARRAY, _DICTIONARY, -1)
             if number not in constants and (is_plain or (extent.dialect == "sdy" and code == _SHARDING)):

@@ -15,7 +15,7 @@ DAMAGE_ERRORS = (LookupError, ValueError, OverflowError, MemoryError)
 _T = TypeVar("_T")
 
 
-def varint(data: bytes, position: int) -> tuple[int, int]:
+def parse_varint(data: bytes, position: int) -> tuple[int, int]:
     """Return an integer and the position after it.
 
     The trailing zero bits of the first byte are the number of following bytes.
@@ -30,9 +30,9 @@ def varint(data: bytes, position: int) -> tuple[int, int]:
     return int.from_bytes(data[position:end], "little") >> (more + 1), end
 
 
-def signed_varint(data: bytes, position: int) -> tuple[int, int]:
+def parse_signed_varint(data: bytes, position: int) -> tuple[int, int]:
     """Return an integer that is stored with its sign in the lowest bit, and the position after it."""
-    value, position = varint(data, position)
+    value, position = parse_varint(data, position)
     return (value >> 1) ^ -(value & 1), position
 
 
@@ -85,7 +85,7 @@ class ProgramTables:
 
     def read(self) -> None:
         """Read all tables."""
-        self.version, position = varint(self.data, len(MAGIC))
+        self.version, position = parse_varint(self.data, len(MAGIC))
         self._find_sections(self.data.index(b"\0", position) + 1)
         self._read_strings()
         self._read_dialects()
@@ -95,9 +95,9 @@ class ProgramTables:
     def section(self, position: int) -> tuple[int, int, int]:
         """Return the number of a section, and the start and the end of its content."""
         head = self.data[position]
-        size, position = varint(self.data, position + 1)
+        size, position = parse_varint(self.data, position + 1)
         if head & 0x80:
-            alignment, position = varint(self.data, position)
+            alignment, position = parse_varint(self.data, position)
             position += -position % max(alignment, 1)
         if position + size > len(self.data):
             raise ValueError("a section is truncated")
@@ -105,7 +105,7 @@ class ProgramTables:
 
     def count(self, position: int, end: int) -> tuple[int, int]:
         """Return the number of following items, each of at least one byte, and the position after the number."""
-        count, position = varint(self.data, position)
+        count, position = parse_varint(self.data, position)
         if count > end - position:
             raise ValueError("a list has more items than its section can hold")
         return count, position
@@ -113,14 +113,14 @@ class ProgramTables:
     def text(self, number: int) -> str:
         """Return the builtin dialect's string with this number; empty for another attribute."""
         code, position = self.attribute(number)
-        return self.strings[varint(self.data, position)[0]] if code == _STRING_ATTRIBUTE else ""
+        return self.strings[parse_varint(self.data, position)[0]] if code == _STRING_ATTRIBUTE else ""
 
     def attribute(self, number: int) -> tuple[int, int]:
         """Return the code of a builtin attribute and the start of its content; -1 for another dialect."""
         extent = self.attributes[number]
         if not extent.is_encoded or extent.dialect != "builtin":
             return -1, extent.begin
-        return varint(self.data, extent.begin)
+        return parse_varint(self.data, extent.begin)
 
     def _find_sections(self, position: int) -> None:
         while position < len(self.data):
@@ -132,7 +132,7 @@ class ProgramTables:
         position, end = self.sections[_STRINGS]
         count, position = self.count(position, end)
         for _ in range(count):  # the length of the last string comes first
-            length, position = varint(self.data, position)
+            length, position = parse_varint(self.data, position)
             end -= length
             if length < 1 or end < position:
                 raise ValueError("a string is truncated")
@@ -143,34 +143,34 @@ class ProgramTables:
         position, end = self.sections[_DIALECTS]
         count, position = self.count(position, end)
         for _ in range(count):
-            name, position = varint(self.data, position)
+            name, position = parse_varint(self.data, position)
             if self.version >= _DIALECT_VERSIONS_VERSION:
                 if name & 1:
                     _, _, position = self.section(position)
                 name >>= 1
             self._dialects.append(self.strings[name])
         if self.version >= UNKNOWN_LOCATIONS_VERSION:
-            _, position = varint(self.data, position)  # the number of op kinds
+            _, position = parse_varint(self.data, position)  # the number of op kinds
         while position < end:
-            _, position = varint(self.data, position)
+            _, position = parse_varint(self.data, position)
             count, position = self.count(position, end)
             for _ in range(count):
-                name, position = varint(self.data, position)
+                name, position = parse_varint(self.data, position)
                 self.kinds.append(self.strings[name >> (self.version >= NATIVE_PROPERTIES_VERSION)])
 
     def _read_extents(self) -> None:
         position, end = self.sections[_OFFSETS]
         begin, _ = self.sections[_ATTRIBUTES]
-        attributes, position = varint(self.data, position)
-        types, position = varint(self.data, position)
+        attributes, position = parse_varint(self.data, position)
+        types, position = parse_varint(self.data, position)
         for total, extents in ((attributes, self.attributes), (types, self.types)):
             while len(extents) < total:
-                dialect, position = varint(self.data, position)
+                dialect, position = parse_varint(self.data, position)
                 count, position = self.count(position, end)
                 if not count:
                     raise ValueError("a group of attributes is empty")
                 for _ in range(count):
-                    size, position = varint(self.data, position)
+                    size, position = parse_varint(self.data, position)
                     extents.append(ByteExtent(begin, begin + (size >> 1), self._dialects[dialect], bool(size & 1)))
                     begin += size >> 1
 
@@ -180,7 +180,7 @@ class ProgramTables:
         position, end = self.sections[_PROPERTIES]
         count, position = self.count(position, end)
         for _ in range(count):
-            size, position = varint(self.data, position)
+            size, position = parse_varint(self.data, position)
             if size > end - position:
                 raise ValueError("a property is truncated")
             self.properties.append((position, position + size))

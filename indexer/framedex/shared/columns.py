@@ -95,7 +95,7 @@ class BatchDecoder:
         """Decode the next batch."""
         head, columns = _split_batch(data)
         kinds = tuple(CallKind(*_parse_integers(kind, 4)) for kind in head["kinds"])
-        arguments, types = _parse_texts(head["arguments"]), _parse_texts(head["types"])
+        arguments, types = _parse_strings(head["arguments"]), _parse_strings(head["types"])
         for text in arguments:
             _check_arguments(text)
         chains = tuple(tuple(_parse_integers(chain, None)) for chain in head["chains"])
@@ -211,7 +211,7 @@ def _parse_integers(values: object, length: int | None) -> list[int]:
     return values
 
 
-def _parse_texts(values: object) -> tuple[str, ...]:
+def _parse_strings(values: object) -> tuple[str, ...]:
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         raise ValueError("a list of strings is malformed")
     return tuple(values)

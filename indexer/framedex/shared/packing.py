@@ -54,7 +54,7 @@ def _unpack(kind: Any, value: Any) -> Any:
 
 def _build_value(kind: Any, value: Any) -> Any:
     """Build a dataclass. Trailing fields that a file of an older framedex lacks get their defaults."""
-    hints = _field_types(kind)
+    hints = _find_field_types(kind)
     if not isinstance(value, list) or not _count_required_fields(kind) <= len(value) <= len(hints):
         raise ValueError(f"{kind.__name__} is malformed")
     return kind(*map(_unpack, hints, value))
@@ -77,7 +77,7 @@ def _count_required_fields(kind: type[Any]) -> int:
 
 
 @cache
-def _field_types(kind: type[Any]) -> tuple[Any, ...]:
+def _find_field_types(kind: type[Any]) -> tuple[Any, ...]:
     """The types of the fields of a class."""
     hints = get_type_hints(kind)
     return tuple(hints[field.name] for field in fields(kind))

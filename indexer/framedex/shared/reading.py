@@ -148,7 +148,7 @@ class SharedStream:
             threads=definitions.threads,
             calls=Calls.empty(),
             problems=(),
-            descriptions=tuple(_descriptions(definitions)),
+            descriptions=tuple(_parse_descriptions(definitions)),
             stops=definitions.stops,
         )
 
@@ -218,7 +218,7 @@ def _program_key(shared: object) -> str:
     return f"shared {hashlib.sha256(repr(shared).encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
-def _descriptions(definitions: Definitions) -> list[ObjectDescription]:
+def _parse_descriptions(definitions: Definitions) -> list[ObjectDescription]:
     found = []
     for kind, text in definitions.descriptions:
         content = json.loads(text)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from framedex.binaries import role_of
-from framedex.binaries.roles import python_role
+from framedex.binaries import classify_native_frame
+from framedex.binaries.roles import classify_python_frame
 from framedex.index.write.records import FrameRecord, FunctionRecord
 from framedex.model import Language, Location, LocationEvidence
 from framedex.shared.contents import Definitions, SharedFrame, SharedFunction, SharedSourceLine
@@ -97,9 +97,9 @@ class FrameRecords:
         is_of_file = is_python and module.startswith("/")
         return FunctionRecord(
             language=function.language,
-            role=python_role(module, function.name)
+            role=classify_python_frame(module, function.name)
             if is_python
-            else role_of(module, function.symbol and function.name),
+            else classify_native_frame(module, function.symbol and function.name),
             name=function.name,
             short_name=short_name(function.name),
             symbol=function.symbol,

@@ -412,8 +412,8 @@ class DefinitionRules:
         return replace(
             empty_texts(build),
             component=build.component,
-            version=harmless.leading_release(build.version),
-            revision=harmless.public_revision(build.revision),
+            version=harmless.find_leading_release(build.version),
+            revision=harmless.find_public_revision(build.revision),
             folder=folder if (folder := self._paths.redact_file(build.folder)).startswith(f"{PYTHON}/") else "",
         )
 
@@ -431,7 +431,7 @@ class DefinitionRules:
         if metadata.format == "framedex-capture":
             plain["format"] = metadata.format
         plain["argv"] = self._redact_command(metadata.argv, paths)
-        plain["python"] = harmless.leading_release(metadata.python or "")
+        plain["python"] = harmless.find_leading_release(metadata.python or "")
         plain["selected_by"] = [name for name in metadata.selected_by if name in _SELECTED_BY]
         plain["is_of_samples"] = parsed.get("is_of_samples") is True
         if metadata.cwd and self._paths.redact_file(metadata.cwd) == PROJECT:
@@ -447,7 +447,7 @@ class DefinitionRules:
                 {
                     "run": launch.run if launch.run and _RUN.fullmatch(launch.run) else None,
                     "packages": {
-                        name: harmless.leading_release(version)
+                        name: harmless.find_leading_release(version)
                         for name, version in launch.packages.items()
                         if name in _PACKAGES
                     },

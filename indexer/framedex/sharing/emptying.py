@@ -1,4 +1,4 @@
-"""Empties all texts of a dataclass by the types of its fields, so a new field stays empty until a rule fills it."""
+"""Empties all strings of a dataclass by the types of its fields, so a new field stays empty until a rule fills it."""
 
 from __future__ import annotations
 

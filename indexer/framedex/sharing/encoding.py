@@ -31,7 +31,7 @@ from framedex.shared.contents import (
 from framedex.shared.packing import pack_value
 from framedex.shared.reading import SharedStream
 from framedex.shared.tables import FrameTables
-from framedex.sharing.metadata import shared_metadata
+from framedex.sharing.metadata import redact_metadata
 from framedex.sharing.redaction import Redaction
 from framedex.sources.releases import Build
 
@@ -95,7 +95,7 @@ class CaptureEncoder:
         )
         phases = self._name_phases()
         return Definitions(
-            metadata=shared_metadata(capture.metadata, with_clock=with_clock),
+            metadata=redact_metadata(capture.metadata, with_clock=with_clock),
             paths=tables.paths,
             functions=tables.functions,
             frames=frames,

@@ -17,7 +17,7 @@ from framedex.model.locations import is_local
 from framedex.path_resolution.files import is_process_path
 from framedex.shared.contents import Definitions, SharedSource, SharedSourceLine
 from framedex.shared.keeping import stored_excerpts
-from framedex.sources.file_versions import blob_name, read_stable
+from framedex.sources.file_versions import compute_blob_name, read_stable
 from framedex.sources.releases import find_published_file
 
 CONTEXT_LINES = 5
@@ -121,7 +121,7 @@ def _find_recorded_text(path: str, contents: CaptureContents, source: RecordedSo
         if present is None or (source is not None and not source.is_content(present.content)):
             return None
         content = present.content
-    if len(content) > _MAX_FILE_BYTES or blob_name(content) not in contents.recorded_states(path):
+    if len(content) > _MAX_FILE_BYTES or compute_blob_name(content) not in contents.recorded_states(path):
         return None
     return decode_text(content)
 
@@ -134,4 +134,4 @@ def _keep_nearby_lines(text: str, lines: set[int]) -> str:
 
 def _describe_left_out(changed: list[str]) -> Iterator[str]:
     if changed:
-        yield f"Left out, missing or changed since the recording: {words.first_names(changed, 'file')}."
+        yield f"Left out, missing or changed since the recording: {words.format_first_names(changed, 'file')}."

@@ -113,7 +113,7 @@ def is_field(name: str) -> bool:
 
 
 def is_plain_value(field: str, value: str) -> bool:
-    """Whether a value of a field is numeric, or a text that the runtime defines."""
+    """Whether a value of a field is numeric, or a string that the runtime defines."""
     return (
         _NUMBERS.fullmatch(value) is not None or _matches(_FIELDS.get(field), value) or _is_list_of_names(field, value)
     )
@@ -196,13 +196,13 @@ def is_standard_module(name: str) -> bool:
     return re.fullmatch(r"[\w.]+", name) is not None and name.partition(".")[0] in _STANDARD_MODULES
 
 
-def leading_release(text: str) -> str:
+def find_leading_release(text: str) -> str:
     """The release at the start of a version, such as `0.12.0` in `0.12.0+acme`; empty if there is none."""
     match = _RELEASE.match(text)
     return match[0] if match else ""
 
 
-def public_revision(text: str) -> str:
+def find_public_revision(text: str) -> str:
     """Return the text if it is a commit or a release tag, else an empty text."""
     return text if _REVISION.fullmatch(text) else ""
 

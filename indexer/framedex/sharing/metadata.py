@@ -12,7 +12,7 @@ from framedex.model import Metadata
 _OMITTED_KEYS = frozenset({"folder", "foreign", "identity"})
 
 
-def shared_metadata(metadata: Metadata, *, with_clock: bool) -> str:
+def redact_metadata(metadata: Metadata, *, with_clock: bool) -> str:
     """The metadata of a shared file, as JSON; without the time of the recording if `with_clock` is False.
 
     The id of the run changes. Shared captures of one run still have one id, which differs from the recorded id.

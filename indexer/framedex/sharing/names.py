@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from itertools import chain
 
-from framedex.binaries import role_of
+from framedex.binaries import classify_native_frame
 from framedex.model import FrameRole, Language
 from framedex.shared.contents import Definitions, SharedFunction
 from framedex.sharing import harmless
@@ -231,7 +231,7 @@ class NameReplacer:
 
     def _redact_native(self, function: SharedFunction, module: str) -> str:
         glue = _GLUE.match(function.name)
-        if glue is not None and role_of(module, f"{glue[0]}<...>") is FrameRole.GLUE:
+        if glue is not None and classify_native_frame(module, f"{glue[0]}<...>") is FrameRole.GLUE:
             return f"{glue[0]}<...>"
         return self._number_name("function", function.name) if function.name else ""
 

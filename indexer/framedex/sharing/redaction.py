@@ -1,4 +1,4 @@
-"""Redacts the texts of a capture before they are shared, if the user asks for it.
+"""Redacts the strings of a capture before they are shared, if the user asks for it.
 
 Redaction keeps values that are known to be harmless (`harmless.py`), and replaces all others. It removes each field
 without a rule. Last, `redact_text` searches every remaining text for paths, mail addresses and secrets.

@@ -1,4 +1,4 @@
-"""Replaces private texts with a mark, or with a digest that keeps equal texts equal."""
+"""Replaces private strings with a mark, or with a digest that keeps equal strings equal."""
 
 from __future__ import annotations
 

@@ -23,13 +23,13 @@ _COMMON = frozenset({"root", "localhost", "python", "jax"})  # too common to be 
 def collect_secrets(metadata: Metadata) -> Secrets:
     """Collect the user and host names of this machine and of the recording, and secret environment variables."""
     host, node = metadata.host or "", platform.node()
-    names = {host, host.partition(".")[0], node, node.partition(".")[0], *_users(metadata)}
+    names = {host, host.partition(".")[0], node, node.partition(".")[0], *_find_users(metadata)}
     values = {value for name, value in os.environ.items() if _SECRET.search(name)}
     values |= {str(Path.home()), metadata.cwd or ""}
     return Secrets(names - _COMMON, {value for value in values if value.strip("/.")}, salt=metadata.text)
 
 
-def _users(metadata: Metadata) -> set[str]:
+def _find_users(metadata: Metadata) -> set[str]:
     found = set(_HOMES.findall(metadata.text))
     with suppress(OSError, KeyError):  # the user has no name
         found.add(getpass.getuser())

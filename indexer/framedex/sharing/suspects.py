@@ -1,4 +1,4 @@
-"""Collects the remaining texts that look private after redaction, for the user to check."""
+"""Collects the remaining strings that look private after redaction, for the user to check."""
 
 from __future__ import annotations
 

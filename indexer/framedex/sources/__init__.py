@@ -20,18 +20,18 @@ from framedex.base.lazy import export_lazily
 
 if TYPE_CHECKING:
     from framedex.sources.extraction import count_processors, extract_files, find_macros, parse_file
-    from framedex.sources.files import find_files, language_of
-    from framedex.sources.matching import generated_scopes, match_generating_definition, match_symbol
+    from framedex.sources.files import find_files, find_language
+    from framedex.sources.matching import iterate_generated_scopes, match_generating_definition, match_symbol
     from framedex.sources.names import find_likely_files, short_name
 
 __all__ = [
     "count_processors",
     "extract_files",
     "find_files",
+    "find_language",
     "find_likely_files",
     "find_macros",
-    "generated_scopes",
-    "language_of",
+    "iterate_generated_scopes",
     "match_generating_definition",
     "match_symbol",
     "parse_file",
@@ -42,8 +42,8 @@ __getattr__ = export_lazily(
     __name__,
     {
         "extraction": ("extract_files", "find_macros", "parse_file", "count_processors"),
-        "files": ("find_files", "language_of"),
-        "matching": ("generated_scopes", "match_symbol", "match_generating_definition"),
+        "files": ("find_files", "find_language"),
+        "matching": ("iterate_generated_scopes", "match_symbol", "match_generating_definition"),
         "names": ("find_likely_files", "short_name"),
     },
 )

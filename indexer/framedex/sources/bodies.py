@@ -17,10 +17,10 @@ from typing import NamedTuple
 from framedex.base.regularfile import decode_text, read_regular
 from framedex.binaries.names import LAMBDA, parse_name
 from framedex.model import Definition, is_local
-from framedex.sources.calls import Span, WrittenCall, callable_kinds, calls_from_map, is_macro, written_calls
+from framedex.sources.calls import Span, WrittenCall, callable_kinds, find_calls_from_map, is_macro, written_calls
 from framedex.sources.implicit import count_implicit_names, count_member_types
-from framedex.sources.names import short_of
-from framedex.sources.standard_library import calls_in_standard_body
+from framedex.sources.names import shorten
+from framedex.sources.standard_library import count_calls_in_standard_body
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def call_form_of(symbol: str) -> CallForm | None:
     name = parse_name(symbol)
     if not name.parts or name.key[-1] == LAMBDA:
         return None
-    own_name = _without_basic(name.parts[0].text, name.parts[-1].text)
+    own_name = _remove_basic(name.parts[0].text, name.parts[-1].text)
     parameters = name.parameters
     count = None if parameters is None or parameters[-1:] == ("...",) else len(parameters)
     if own_name in ("operator new", "operator new[]", "operator delete", "operator delete[]"):
@@ -110,7 +110,7 @@ def call_form_of(symbol: str) -> CallForm | None:
     if own_name.startswith("{"):
         return None
     # Demanglers print std::string's constructor as `std::string::basic_string`.
-    scope = _without_basic(name.parts[0].text, name.parts[-2].text) if len(name.parts) > 1 else ""
+    scope = _remove_basic(name.parts[0].text, name.parts[-2].text) if len(name.parts) > 1 else ""
     is_string = scope == "string" and own_name.removeprefix("~") == "basic_string"
     if own_name.startswith("~"):
         return CallForm("~string" if is_string else own_name, "destroy", 0)
@@ -121,7 +121,7 @@ def call_form_of(symbol: str) -> CallForm | None:
     return CallForm(own_name, "call", count)
 
 
-def _without_basic(namespace: str, name: str) -> str:
+def _remove_basic(namespace: str, name: str) -> str:
     """The name of a standard class as written: `stringstream` for `basic_stringstream`."""
     return _BASIC.sub(r"\1", name) if namespace == "std" else name
 
@@ -231,7 +231,7 @@ class FunctionBodies:
         key = name, is_member
         if key not in self._names:
             found = self._calls_in_bodies(name, is_member, _MAX_NAMESAKES, _MAX_BODY_LINES)
-            self._names[key] = [*found, standard] if (standard := calls_in_standard_body(name)) else found
+            self._names[key] = [*found, standard] if (standard := count_calls_in_standard_body(name)) else found
         return self._names[key]
 
     def _find_calls_in_bodies(self, name: str, is_member: bool, limit: int, longest: int) -> Sequence[Counter[str]]:
@@ -262,7 +262,7 @@ class FunctionBodies:
         )
 
 
-def bodies_from_trees(
+def build_bodies(
     definitions: Callable[[str, str], Sequence[Candidate]],
     definitions_in: Callable[[str], Sequence[Definition]],
     read: Callable[[str], bytes] = read_source,
@@ -283,13 +283,13 @@ def find_calls_in_file(
     path: str, definitions: Sequence[Definition], read: Callable[[str], bytes] = read_source
 ) -> Mapping[Span, Sequence[WrittenCall]]:
     """The calls of a file with these definitions: from its text if the file is local, else from the definitions."""
-    return written_calls(read(path), definitions) if is_local(path) else calls_from_map(definitions)
+    return written_calls(read(path), definitions) if is_local(path) else find_calls_from_map(definitions)
 
 
 def count_called_names(lines: Sequence[str], definition: Definition) -> Counter[str]:
     """The names that look like calls in the lines of a definition, with counts, without its own name."""
     body = _join_lines(lines, definition)
-    own_name = short_of(tuple(definition.name.split("::")))
+    own_name = shorten(tuple(definition.name.split("::")))
     names = _CALL_PATTERN.findall(body)
     if definition.kind == "macro":
         names += filter(is_macro, _MACRO_WITHOUT_ARGUMENTS.findall(body))

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from framedex.model import LocationEvidence
 from framedex.sources.bodies import ASSERTION, CallerBody, CallForm, Reaches, UnnamedCallee
-from framedex.sources.call_order import MAX_HOPS, CallOrder, lines_of
+from framedex.sources.call_order import MAX_HOPS, CallOrder, find_lines
 from framedex.sources.call_ranges import CallRanges
 from framedex.sources.calls import WrittenCall
 from framedex.sources.implicit import destroys, destroys_unknown_class, is_deletion, may_own
@@ -31,9 +31,9 @@ def find_call_lines(
 ) -> tuple[LocationEvidence | None, tuple[int, ...]]:
     """Return how the line of a call is known and its possible lines, most likely first; (None, ()) if no call matches.
 
-    `instruction` is the index of the call in `caller.compiled`, or None if it is not there.
+    `instruction` is the index of the call in `caller.compiled_calls`, or None if it is not there.
     """
-    body = _cached_body(caller, reaches)
+    body = _read_cached_body(caller, reaches)
     if deletions := body.virtual_deletions(callee, instruction):
         return LocationEvidence.RANKED, body.sort_lines(callee, deletions, (), instruction)
     if callee.name == ASSERTION.name and instruction is not None and (found := body.find_assertion(instruction)):
@@ -65,14 +65,14 @@ def find_call_lines(
         return body.find_lines_without_site(callee, inlined_calls, instruction)
     if 0 < compiled <= written:
         return LocationEvidence.RANKED, tuple(
-            dict.fromkeys((*body.sort_lines(callee, direct, (), instruction), *lines_of(inlined_calls)))
+            dict.fromkeys((*body.sort_lines(callee, direct, (), instruction), *find_lines(inlined_calls)))
         )
     return LocationEvidence.RANKED, body.sort_lines(callee, direct, inlined_calls, instruction)
 
 
 def find_line_range(caller: CallerBody, instruction: int, reaches: Reaches) -> tuple[int, int] | None:
     """Return the first and last line of a compiled call, by the calls that run before and after it; None if unknown."""
-    return _cached_body(caller, reaches).ranges.lines(instruction)
+    return _read_cached_body(caller, reaches).ranges.lines(instruction)
 
 
 def _count_compiled(caller: CallerBody, callee: CallForm, instruction: int | None) -> int:
@@ -104,7 +104,7 @@ def _can_call(site: WrittenCall, callee: CallForm) -> bool:
 
 
 @lru_cache(maxsize=32)
-def _cached_body(caller: CallerBody, reaches: Reaches) -> _Body:
+def _read_cached_body(caller: CallerBody, reaches: Reaches) -> _Body:
     """The written calls of a function, cached across its compiled calls."""
     return _Body(caller, reaches)
 
@@ -133,7 +133,7 @@ class _Body:
     def lines_of(self, sites: Sequence[WrittenCall]) -> tuple[int, ...]:
         """The lines of calls without duplicates, then the alternative lines of this compiler."""
         others = () if self._caller.compiler == "clang" else (line for site in sites for line in site.gcc_lines)
-        return tuple(dict.fromkeys((*lines_of(sites), *others)))
+        return tuple(dict.fromkeys((*find_lines(sites), *others)))
 
     def sort_lines(
         self,
@@ -214,11 +214,19 @@ class _Body:
 
         The destructor then frees the memory, often by a jump, which leaves no frame of its own.
         """
-        if instruction is None or isinstance(self._caller.compiled_calls[instruction], CallForm):
+        called = None if instruction is None else self._caller.compiled_calls[instruction]
+        if instruction is None or isinstance(called, CallForm) or (called is not None and called.target):
             return []
         if callee.kind != "destroy" and callee.name not in ("operator delete", "free"):
             return []
-        return [site for site in self._all if site.kind in ("delete", "argument")]
+        if not any(site.kind in ("delete", "argument") for site in self._all):
+            return []
+        written = "~" if callee.kind == "destroy" else callee.name  # a call in the text can be this call too
+        return [
+            site
+            for site in self._all
+            if site.kind in ("delete", "argument") or (site.kind == "call" and site.callee.startswith(written))
+        ]
 
     def find_assertion(self, instruction: int) -> tuple[LocationEvidence, tuple[int, ...]] | None:
         """The line of a failed `assert` by its arguments: its own line, and the function that contains it.
@@ -250,7 +258,7 @@ class _Body:
             return None, ()
         if 0 < _count_compiled(self._caller, callee, instruction) <= len(direct) and "new" in callee.name:
             lines = self.sort_lines(callee, direct, (), instruction)
-            return LocationEvidence.RANKED, tuple(dict.fromkeys((*lines, *lines_of(inlined_calls))))
+            return LocationEvidence.RANKED, tuple(dict.fromkeys((*lines, *find_lines(inlined_calls))))
         how = LocationEvidence.RANKED if direct else LocationEvidence.INLINED_HOP
         return how, self.sort_lines(callee, direct, inlined_calls, instruction)
 

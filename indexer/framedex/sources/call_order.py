@@ -117,7 +117,7 @@ _MAX_SAMPLE = 64  # compiled calls whose constants are collected
 _MAX_PAIRS = 400  # compiled calls times written calls of one callee; above this, each call is ranked separately
 
 
-def lines_of(sites: Sequence[WrittenCall]) -> tuple[int, ...]:
+def find_lines(sites: Sequence[WrittenCall]) -> tuple[int, ...]:
     """The lines of calls, without duplicates."""
     return tuple(dict.fromkeys(site.line for site in sites))
 
@@ -177,13 +177,13 @@ class CallOrder:
         inlined_sites = frozenset(inlined_calls)
         chosen = inlined_sites.union(direct)
         candidates = [site for site in self._written if site in chosen]
-        if instruction is None or len(lines_of(candidates)) == 1:
-            return lines_of(candidates)
+        if instruction is None or len(find_lines(candidates)) == 1:
+            return find_lines(candidates)
         # CHECK, LOG and similar macros pass __LINE__.
         passed = self._passed_numbers(instruction)
         named = [site for site in candidates if site.line in passed and site.is_macro_call]
-        if len(lines_of(named)) == 1:
-            return lines_of([*named, *candidates])
+        if len(find_lines(named)) == 1:
+            return find_lines([*named, *candidates])
         compiled = self._caller.compiled_calls
         same_callee = [i for i, call in enumerate(compiled) if call == compiled[instruction]]
         shares = [self._reaches(site, callee, MAX_HOPS) if site in inlined_sites else 1 for site in candidates]
@@ -196,7 +196,7 @@ class CallOrder:
                 for i in same_callee
             ]
             ranked.insert(0, _assign_sites(scores, shares)[same_callee.index(instruction)])
-        return lines_of([candidates[i] for i in ranked])
+        return find_lines([candidates[i] for i in ranked])
 
     def lines_near(
         self, instruction: int | None, is_before: bool, least: float = _MIN_NEIGHBOUR_SCORE
@@ -218,7 +218,7 @@ class CallOrder:
             scores.append((-score - _ORDER_WEIGHT * (1 - distance), position, score))
         ranked = sorted(scores)
         is_certain = bool(ranked) and ranked[0][2] >= least
-        return lines_of([self._written[position] for _, position, score in ranked if score]) if is_certain else ()
+        return find_lines([self._written[position] for _, position, score in ranked if score]) if is_certain else ()
 
     def _score_candidates(
         self,

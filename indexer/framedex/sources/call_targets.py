@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import PurePath
 
-from framedex.base.lazy import compiled_on_use
-from framedex.sources.names import path_of
+from framedex.base.lazy import compile_on_use
+from framedex.sources.names import split_path
 
-_ARGUMENTS = compiled_on_use(r"<[^<>]*>")
-_QUALIFIED = compiled_on_use(r"(?:.*[^\w:>])?(?:::)?((?:\w+::)+)~?\w+")
-_RECEIVER = compiled_on_use(r"(?:(.*?)(?:\.|->))\s*(?:template\s+)?~?\w+", 16)  # re.DOTALL
+_ARGUMENTS = compile_on_use(r"<[^<>]*>")
+_QUALIFIED = compile_on_use(r"(?:.*[^\w:>])?(?:::)?((?:\w+::)+)~?\w+")
+_RECEIVER = compile_on_use(r"(?:(.*?)(?:\.|->))\s*(?:template\s+)?~?\w+", 16)  # re.DOTALL
 _OWN_RECEIVERS = frozenset(("this", "(*this)", "self", "cls", "super()"))
 
 Scope = tuple[str, ...]
@@ -35,7 +35,7 @@ class NamedDefinition:
     @staticmethod
     def from_columns(name: str, kind: str, path: str, language: str) -> NamedDefinition:
         """Create a definition from its columns."""
-        scope = tuple(name.split(".")[:-1]) if language == "python" else path_of(name)[:-1]
+        scope = tuple(name.split(".")[:-1]) if language == "python" else split_path(name)[:-1]
         return NamedDefinition(name, scope, kind, path, PurePath(path).parts)
 
 

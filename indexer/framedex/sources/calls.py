@@ -1,4 +1,4 @@
-"""The calls written in functions, in the form for comparison with machine code.
+"""Extract the calls in the source of functions, for comparison with machine code.
 
 The extractor returns the name and position of each call. This module adds the evaluation order, the number of
 arguments and the line that a debugger reports. It reads them from the surrounding text, only for queried files.
@@ -127,18 +127,18 @@ class WrittenCalls(Mapping[Span, Sequence[WrittenCall]], Generic[_Found]):
 
 def written_calls(source: bytes, definitions: Iterable[Definition]) -> Mapping[Span, Sequence[WrittenCall]]:
     """The calls in a text. Calls in the arguments of a macro are on the line of the macro."""
-    starts = line_starts(source)
+    starts = find_line_starts(source)
     # A macro may define several functions on the same lines: the last of them has the calls.
     ordered = sorted(definitions, key=lambda each: bool(each.calls))
     inside = {(each.line, each.end_line): each for each in ordered if each.line < len(starts)}
     calling = {span: each for span, each in inside.items() if each.calls or each.kind in _FUNCTIONS}
-    return WrittenCalls(calling, partial(calls_of, source, starts))
+    return WrittenCalls(calling, partial(find_calls, source, starts))
 
 
-def calls_of(source: bytes, starts: Sequence[int], definition: Definition) -> list[WrittenCall]:
+def find_calls(source: bytes, starts: Sequence[int], definition: Definition) -> list[WrittenCall]:
     """The calls of one function or lambda in evaluation order, including implicit calls.
 
-    `starts` is the result of `line_starts` for the text.
+    `starts` is the result of `find_line_starts` for the text.
     """
     calls = [*_locate_calls(source, starts, definition.calls)]
     if definition.kind in _FUNCTIONS:
@@ -149,7 +149,7 @@ def calls_of(source: bytes, starts: Sequence[int], definition: Definition) -> li
     return [call for _, call in sorted(calls, key=lambda entry: entry[0])]
 
 
-def calls_from_map(definitions: Iterable[Definition]) -> Mapping[Span, Sequence[WrittenCall]]:
+def find_calls_from_map(definitions: Iterable[Definition]) -> Mapping[Span, Sequence[WrittenCall]]:
     """The calls from a source map, without the text: in written order, with unknown arguments."""
     return WrittenCalls(
         {(each.line, each.end_line): each.calls for each in definitions if each.calls}, _build_calls_without_text
@@ -170,7 +170,7 @@ def _build_calls_without_text(sites: Sequence[CallSite]) -> list[WrittenCall]:
     ]
 
 
-def line_starts(source: bytes) -> list[int]:
+def find_line_starts(source: bytes) -> list[int]:
     """The byte offset of each line, indexed by line number; the first line is 1."""
     return [0, 0, *(match.end() for match in re.finditer(b"\n", source))]
 
@@ -198,7 +198,7 @@ def _locate_calls(source: bytes, starts: Sequence[int], sites: Sequence[CallSite
                 macro_end, macro_line = end, site.line
                 gcc_lines = (line,)
         numbers = _parse_numbers(source[at:end]) if arguments else frozenset()
-        texts = _parse_texts(source[at:end], is_macro(site.callee)) if arguments else frozenset()
+        texts = _parse_strings(source[at:end], is_macro(site.callee)) if arguments else frozenset()
         if site.kind == "operator":
             texts = _parse_operand(source, at, site.callee)
             end = _find_operand_end(source, at) if site.callee in _ASSIGNMENTS else end
@@ -282,7 +282,7 @@ def _parse_numbers(arguments: bytes) -> frozenset[int]:
     return frozenset(_parse_number(text) & 0xFFFFFFFF for text in _NUMBER.findall(arguments))
 
 
-def _parse_texts(call: bytes, is_of_macro: bool) -> frozenset[bytes]:
+def _parse_strings(call: bytes, is_of_macro: bool) -> frozenset[bytes]:
     """The strings in the arguments of a call, unescaped as in compiled code."""
     found = {_ESCAPE.sub(_unescape, text) for text in _LITERAL.findall(call)} if b'"' in call else set()
     if is_of_macro:

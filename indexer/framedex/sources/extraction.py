@@ -10,7 +10,7 @@ from pathlib import Path
 from framedex.base.nativepart import _extractor
 from framedex.model import Definition, DefinitionRow, ExtractedFile, SourceFile
 from framedex.model.sources import parse_call_sites
-from framedex.sources.files import language_of
+from framedex.sources.files import find_language
 
 _LANGUAGES = {
     "cpp": _extractor.CPP,
@@ -26,7 +26,7 @@ def extract_files(paths: Sequence[str], macros: str = "", threads: int | None = 
     Never raises: `problems` lists the errors of a file. `macros` is the result of `find_macros` for the tree.
     `threads` defaults to the number of processors.
     """
-    languages = [language_of(Path(path)) or "cpp" for path in paths]
+    languages = [find_language(Path(path)) or "cpp" for path in paths]
     requests = [(os.fsencode(path), _LANGUAGES[language]) for path, language in zip(paths, languages, strict=True)]
     run = _load_extractor().run(requests, macros, threads or count_processors())
     for index, modified, size, content, errors, definitions, problems in run:

@@ -23,7 +23,7 @@ from framedex.base.regularfile import MAX_FILE_BYTES, open_regular, read_regular
 from framedex.model import FileState
 from framedex.path_resolution.files import find_file
 from framedex.sources.git import Git
-from framedex.sources.line_maps import LineMap, map_lines, text_lines
+from framedex.sources.line_maps import LineMap, map_lines, split_lines
 
 _MAX_TEXT_LENGTH = 64 << 20  # characters of the old texts of cached changes
 
@@ -44,7 +44,7 @@ class FileChange:
 
 @lru_cache(8)
 def _split_lines(text: str) -> list[str]:
-    return text_lines(text)
+    return split_lines(text)
 
 
 class FileChanges:
@@ -78,7 +78,7 @@ class FileChanges:
         new = read_stable(path)
         if new is None or not former.blob:
             return FileChange(None)
-        if blob_name(new.content) == former.blob:
+        if compute_blob_name(new.content) == former.blob:
             return None
         old = self._stored_text(former.blob)
         if old is None:
@@ -91,23 +91,23 @@ class FileChanges:
 
 @dataclass(frozen=True, slots=True)
 class StableContent:
-    """The content of a file that did not change during the read; `modified` is in ns since 1970."""
+    """The content of a file that did not change during the read; `modified` is in ns since the Unix epoch."""
 
     modified: int
     content: bytes
 
     def state(self) -> FileState:
         """The state of the file: modification time, size and git blob name."""
-        return FileState(self.modified, len(self.content), blob_name(self.content))
+        return FileState(self.modified, len(self.content), compute_blob_name(self.content))
 
 
-def file_state(path: str) -> FileState | None:
+def read_file_state(path: str) -> FileState | None:
     """The current state of a file; None if `read_stable` returns None."""
     read = read_stable(path)
     return None if read is None else read.state()
 
 
-def blob_name(content: bytes) -> str:
+def compute_blob_name(content: bytes) -> str:
     """The name of a blob with this content (`git hash-object`)."""
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
@@ -183,12 +183,12 @@ def _lists_both(record: Path, binary: Path, source: Path) -> bool:
         if name not in content:
             return False
         digests = {row[0]: row[1] for row in csv.reader(content.splitlines()) if len(row) > 1}
-        return binary.relative_to(site).as_posix() in digests and digests.get(name) == _digest(source)
+        return binary.relative_to(site).as_posix() in digests and digests.get(name) == _compute_digest(source)
     except (OSError, csv.Error):
         return False
 
 
-def _digest(path: Path) -> str:
+def _compute_digest(path: Path) -> str:
     import base64
 
     digest = hashlib.sha256(read_regular(path)).digest()

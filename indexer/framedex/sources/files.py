@@ -25,7 +25,7 @@ _SKIPPED_FOLDERS = frozenset(
 _BAZEL_LINKS = ("bazel-bin", "bazel-out", "bazel-testlogs", "bazel-genfiles")
 
 
-def language_of(path: str | Path) -> str | None:
+def find_language(path: str | Path) -> str | None:
     """A language of `LANGUAGES`, or None if the file is not a source file."""
     return LANGUAGES.get(os.path.splitext(path)[1].lower())  # noqa: PTH122 - for every file of a tree
 
@@ -49,7 +49,7 @@ def find_files(
         folders = []
         for entry in _list_folder(pending.pop(), seen, unreadable):
             is_folder = _is_folder(entry)
-            is_wanted = not _is_skipped(entry) if is_folder else language_of(entry.name) is not None
+            is_wanted = not _is_skipped(entry) if is_folder else find_language(entry.name) is not None
             path = _real_path(entry, top, may_follow) if is_wanted else None
             if path is None:
                 continue

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from framedex.base.lazy import compiled_on_use
+from framedex.base.lazy import compile_on_use
 from framedex.model import Location, LocationEvidence
 from framedex.sources.bodies import BasicBlock, CallerBody, CallForm, FunctionBodies, UnnamedCallee, call_form_of
 from framedex.sources.call_lines import find_call_lines, find_line_range
@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # most runs do not need it
 
 _MAX_LOCATIONS = 8
 # A lambda as a function pointer, by GCC and by Clang; the functions that NB_MODULE and PYBIND11_MODULE register.
-_WRAPPER = compiled_on_use(r"(?:4_FUN|8__invoke)E|_ZL\d+(?:nanobind_\w+_exec|pybind11_exec_\w+)P7_object$")
+_WRAPPER = compile_on_use(r"(?:4_FUN|8__invoke)E|_ZL\d+(?:nanobind_\w+_exec|pybind11_exec_\w+)P7_object$")
 _MAX_CALLERS = 64  # the number of cached functions: frames of several stacks share a function
 
 
@@ -108,7 +108,7 @@ class FrameLines:
         if is_certain:
             return tuple(place for (path, _), standing in found.items() for place in standing.locations_in(path))
         compiled = self._compiled_names(binary, offset)
-        likeliest = sorted(found, key=lambda each: -len(compiled & _written_names(bodies, *each)))
+        likeliest = sorted(found, key=lambda each: -len(compiled & _find_written_names(bodies, *each)))
         places = (place for each in likeliest for place in found[each].locations_in(each[0]))
         return tuple(replace(place, how=LocationEvidence.CANDIDATES) for place in islice(places, _MAX_LOCATIONS))
 
@@ -169,7 +169,7 @@ def _is_wrapper(binary: Binary, offset: int) -> bool:
     return symbol is not None and _WRAPPER.search(symbol.mangled) is not None
 
 
-def _written_names(bodies: FunctionBodies, path: str, span: Span) -> set[str]:
+def _find_written_names(bodies: FunctionBodies, path: str, span: Span) -> set[str]:
     first, last = span
     written = bodies.calls_in_file(path)
     inside = (each for each in written if first <= each[0] and each[1] <= last)

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-from framedex.base.folders import absolute_search_path, program_on_path
+from framedex.base.folders import absolute_search_path, find_program
 
 _TIMEOUT_S = 10.0  # seconds; a status of XLA takes 0.1
 _DISABLED = {"core.fsmonitor": "", "core.hooksPath": "/dev/null", "log.showSignature": "false"}
@@ -43,13 +43,13 @@ class Git:
 
     def output(self, *arguments: str, input_bytes: bytes = b"") -> bytes | None:
         """The output of a command with `input_bytes` as input; None if it fails or times out, or git is missing."""
-        git = program_on_path("git")
+        git = find_program("git")
         if git is None:
             self.error = "there is no git on the PATH"
             return None
         try:
             done = subprocess.run(  # noqa: TID251
-                _command(git, self._folder, arguments),
+                _build_command(git, self._folder, arguments),
                 stdin=None if input_bytes else subprocess.DEVNULL,
                 input=input_bytes or None,
                 capture_output=True,
@@ -90,11 +90,11 @@ def start_git(
 
     Raises FileNotFoundError if git is missing, and other kinds of OSError.
     """
-    git = program_on_path("git")
+    git = find_program("git")
     if git is None:
         raise FileNotFoundError("there is no git on the PATH")
     return subprocess.Popen(  # noqa: TID251
-        _command(git, folder, arguments),
+        _build_command(git, folder, arguments),
         stdin=stdin,
         stdout=stdout,
         stderr=subprocess.PIPE,
@@ -104,7 +104,7 @@ def start_git(
     )
 
 
-def _command(git: str, folder: Path, arguments: Sequence[str]) -> list[str | Path]:
+def _build_command(git: str, folder: Path, arguments: Sequence[str]) -> list[str | Path]:
     options = [part for name, value in _DISABLED.items() for part in ("-c", f"{name}={value}")]
     return [git, *options, "-C", folder, *arguments]
 

@@ -65,7 +65,7 @@ _CAST = re.compile(rb"\w+_cast\s*<\s*(?:const\s+)?(?:\w+\s*::\s*)*(\w+)\s*(?:<[^
 _POINTER = re.compile(
     rb"\b(\w{1,200})\s{0,9}(?:<[^<>;{}()]{0,200}>)?\s{0,9}(?:\bconst\s{0,9})?\*\s{0,9}(?:const\s{1,9})?(\w{1,200})\b"
 )
-_ASSIGNED_RESULT = re.compile(rb"(?<=[;{})])\s{0,200}(\w{1,200})\s{0,9}=[^;={}()]{1,200}\([^;{}]{0,400};")
+_ASSIGNED_RESULT = re.compile(rb"(?<=[;{})])\s{0,200}(\w{1,200})\s{0,9}=[^;={}()]{0,200}[\w>]\s{0,9}\([^;{}]{0,400};")
 _MOVED_CLASSES = frozenset(("string", "vector", "map", "set", "deque", "list", "unordered_map", "unordered_set"))
 _NEW = re.compile(rb"\bnew\b")
 _NEW_ARRAY = re.compile(rb"\bnew\s{1,9}[\w:]{1,200}\s{0,9}(?:<[^<>;{}()]{0,200}>)?[\s*]{0,9}\[")
@@ -171,7 +171,7 @@ class _Body:
                 yield ImpliedCall(self._begin + match.end(), line, "destroy", f"~{classes[match[1]]}")
 
     def find_deletions(self, own_class: str) -> Iterator[ImpliedCall]:
-        """The destructor and `operator delete` calls of each `delete`. `own` is the class of the function."""
+        """The destructor and `operator delete` calls of each `delete`. `own_class` is the class of the function."""
         for match in _DELETE.finditer(self._text):
             operand = match[2].strip()
             cast = _CAST.match(operand)

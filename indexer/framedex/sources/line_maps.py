@@ -80,7 +80,7 @@ EMPTY_MAP = LineMap((), 0, 0)
 
 def map_lines(old: str, new: str) -> LineMap:
     """Compare two texts line by line, ignoring leading and trailing whitespace: indentation does not change a line."""
-    before, after = text_lines(old), text_lines(new)
+    before, after = split_lines(old), split_lines(new)
     blocks = _merge_blocks(_match_in_order(before, after))
     moved = _match_out_of_order(blocks, before, after)
     if moved:
@@ -154,16 +154,16 @@ def _map_line(line: int, here: Sequence[int], there: Sequence[int], lengths: Seq
             return MovedLine(index - start + other + 1, is_gone=False)
         begin, offset = other + length, index - start - length
     end = there[following] if following < len(there) else size
-    return MovedLine(_nearest_line(offset, begin, end, size), is_gone=True)
+    return MovedLine(_find_nearest_line(offset, begin, end, size), is_gone=True)
 
 
-def _nearest_line(offset: int, begin: int, end: int, size: int) -> int:
+def _find_nearest_line(offset: int, begin: int, end: int, size: int) -> int:
     """The line at an offset in the text between two blocks, or the line after an empty gap."""
     index = min(begin + offset, end - 1) if begin < end else begin
     return max(1, min(index + 1, size))
 
 
-def text_lines(text: str) -> list[str]:
+def split_lines(text: str) -> list[str]:
     """The stripped lines of a text."""
     return [line.strip() for line in _split_lines(text)]
 

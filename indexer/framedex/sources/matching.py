@@ -17,7 +17,7 @@ from pathlib import PurePosixPath
 
 from framedex.binaries.names import ANONYMOUS, LAMBDA, Name, parse_name, split_parameters
 from framedex.model import Definition, LocationEvidence, NativeSymbol
-from framedex.sources.names import ANY_SCOPE, is_defined_by_macro, key_of, path_of
+from framedex.sources.names import ANY_SCOPE, build_key, is_defined_by_macro, split_path
 from framedex.sources.types import SymbolFacts, Type, is_pack, score_parameters
 
 Candidate = tuple[str, Definition]
@@ -52,14 +52,14 @@ def match_symbol(
     if not candidates:
         return None, ()
     name = parse_name(symbol.symbol)
-    key = key_of(name)
+    key = build_key(name)
     if not key:
         return None, ()
     if key[-1] == LAMBDA:
         return _match_lambda(symbol, name, _filter_by_path(symbol, key, candidates), candidates, max_count)
     functions = _filter_by_path(symbol, key, [c for c in candidates if c[1].kind in ("function", "method")])
     has_parameters = name.parameters is not None and not is_defined_by_macro(key[-1])
-    parameters = _parameters(name) if has_parameters else ()
+    parameters = _parse_parameters(name) if has_parameters else ()
     fitting = [c for c in functions if _accepts_count(c[1], parameters)] if has_parameters else functions
     possible = _filter_by_types(name, parameters, _prefer_constness(name, fitting), classes_named)
     fitting = [each for each, _ in possible]
@@ -99,15 +99,15 @@ def match_generating_definition(
     """Return the message or record that generated a function.
 
     Returns `LocationEvidence.CLASS` with the only match, or `LocationEvidence.CANDIDATES` with several. `candidates`
-    are the definitions in .proto and .td files with the names from `generated_scopes(symbol)`.
+    are the definitions in .proto and .td files with the names from `iterate_generated_scopes(symbol)`.
     """
     key = parse_name(symbol.symbol).key
-    for scope in generated_scopes(symbol):
+    for scope in iterate_generated_scopes(symbol):
         namesakes = [c for c in candidates if c[1].name.rpartition("::")[2] == scope and c[1].kind in _GENERATING]
         if not namesakes:
             continue
         # protoc keeps the package as a namespace; a record's namespace is unknown.
-        namespaced = [c for c in namesakes if _is_subsequence(path_of(c[1].name)[:-1], key)]
+        namespaced = [c for c in namesakes if _is_subsequence(split_path(c[1].name)[:-1], key)]
         found = _order_candidates(symbol, namespaced)[:_MAX_CANDIDATES]
         if found:
             return (LocationEvidence.CLASS if len(found) == 1 else LocationEvidence.CANDIDATES), found
@@ -130,7 +130,7 @@ def find_lambdas(functions: Sequence[Candidate], candidates: Iterable[Candidate]
 _GENERATING = ("message", "enum", "service", "record")
 
 
-def generated_scopes(symbol: NativeSymbol) -> Iterator[str]:
+def iterate_generated_scopes(symbol: NativeSymbol) -> Iterator[str]:
     """The names of the messages and records that may have generated a function, innermost first."""
     return generator_names(parse_name(symbol.symbol).key)
 
@@ -155,7 +155,7 @@ def _choose_candidates(
     if not candidates:
         return None, ()
     path, definition = candidates[0]
-    is_uncertain = _OTHER_PLATFORM_PATH.search(path) or ANY_SCOPE in path_of(definition.name)
+    is_uncertain = _OTHER_PLATFORM_PATH.search(path) or ANY_SCOPE in split_path(definition.name)
     is_certain = len(candidates) == 1 and not is_uncertain
     return (LocationEvidence.DEFINITION if is_certain else LocationEvidence.CANDIDATES), candidates[:max_count]
 
@@ -174,7 +174,7 @@ def _match_lambda(
         )
         is_implicit = how is LocationEvidence.DEFINITION and name.is_special_member_of_lambda
         return (LocationEvidence.CLASS if is_implicit else how), found
-    key = key_of(name)
+    key = build_key(name)
     while key and key[-1] == LAMBDA:
         key = key[:-1]
     enclosing = _order_candidates(symbol, _prefer_unit(symbol, _filter_by_path(symbol, key, candidates)))
@@ -185,7 +185,7 @@ def _lambda_parameters(name: Name) -> tuple[str, ...] | None:
     """The parameters of the lambda; None if its name omits them, as in `f()::$_1::~$_1()`."""
     if not name.is_special_member_of_lambda:
         own = [part for part in name.parts[-2:] if part.parameters is not None]
-        return _parameters(name) if own else None
+        return _parse_parameters(name) if own else None
     text = name.parts[-2].parameters
     return None if text is None else split_parameters(text)
 
@@ -208,7 +208,7 @@ def _filter_by_path(symbol: NativeSymbol, key: tuple[str, ...], candidates: Iter
     plain_name = "::".join(key)  # most names need no parsing
     if same := [c for c in candidates if c[1].name == plain_name or _has_parsed_path(c[1].name, key)]:
         return same
-    paths = [(c, path_of(c[1].name)) for c in candidates]
+    paths = [(c, split_path(c[1].name)) for c in candidates]
     named = _strip_anonymous(key)
     if same := [c for c, path in paths if _is_path_of(_strip_anonymous(path), named)]:
         return same
@@ -228,7 +228,7 @@ VERSION_NAMESPACE = re.compile(r"(?:\w+_)?v\d+(?:_\d+)*|V\d+(?:_\d+)*")
 
 
 def _has_parsed_path(name: str, key: tuple[str, ...]) -> bool:
-    return (ANY_SCOPE in name or "operator " in name) and _is_path_of(path_of(name), key)
+    return (ANY_SCOPE in name or "operator " in name) and _is_path_of(split_path(name), key)
 
 
 def _is_path_of(path: tuple[str, ...], key: tuple[str, ...]) -> bool:
@@ -251,7 +251,7 @@ def _is_implicit(name: Name, fitting: Sequence[Candidate]) -> bool:
     if own_name == "operator=" and name.parameters is None and not fitting:
         return True
     if own_name in (class_name, "operator=") and len(parameters) == 1 and _main_type(parameters[0]) == class_name:
-        return not any(_main_type((_definition_parameters(d) or ("",))[0]) == class_name for _, d in fitting)
+        return not any(_main_type((_parse_definition_parameters(d) or ("",))[0]) == class_name for _, d in fitting)
     return own_name in (class_name, "~" + class_name) and not fitting
 
 
@@ -279,7 +279,9 @@ def _filter_by_types(
     known = SymbolFacts(cache(lambda written: _is_class(written, enclosing, classes_named)), frozenset(arguments))
     if all(each[1].parameters is None for each in candidates):  # defined by macros
         return [(each, 0) for each in candidates]
-    fits = [(each, score_parameters(parameters, _definition_parameters(each[1]) or (), known)) for each in candidates]
+    fits = [
+        (each, score_parameters(parameters, _parse_definition_parameters(each[1]) or (), known)) for each in candidates
+    ]
     certain = [(each, found.score) for each, found in fits if found and not found.is_doubtful]
     if certain or len(candidates) > 1:
         return certain
@@ -291,7 +293,7 @@ def _is_class(written: Type, around: tuple[str, ...], classes_named: ClassesName
     """Whether a name means a class at this point: an enclosing class, or one in an enclosing scope."""
     if not written.scope and written.name in around:
         return True
-    for path in map(path_of, classes_named(written.name)):
+    for path in map(split_path, classes_named(written.name)):
         scope = _strip_anonymous(path[: -1 - len(written.scope)])
         if path[-1 - len(written.scope) : -1] == written.scope and scope == around[: len(scope)]:
             return True
@@ -355,7 +357,7 @@ def _select_or_keep_all(
     return _select(candidates, condition) or list(candidates)
 
 
-def _parameters(name: Name) -> tuple[str, ...]:
+def _parse_parameters(name: Name) -> tuple[str, ...]:
     """The parameters of a symbol. For a lambda whose `operator()` has none, they appear at the lambda."""
     for part in reversed(name.parts):
         if part.parameters is not None:
@@ -363,7 +365,7 @@ def _parameters(name: Name) -> tuple[str, ...]:
     return ()
 
 
-def _definition_parameters(definition: Definition) -> tuple[str, ...] | None:
+def _parse_definition_parameters(definition: Definition) -> tuple[str, ...] | None:
     text = definition.parameters
     return () if text is None else split_parameters(text.strip().removeprefix("(").removesuffix(")"))
 
@@ -375,7 +377,7 @@ def _accepts_count(definition: Definition, parameters: tuple[str, ...]) -> bool:
     """
     if definition.parameters is None:
         return True
-    own = _definition_parameters(definition) or ()
+    own = _parse_definition_parameters(definition) or ()
     fixed = [p for p in own if not is_pack(p)]
     if len(fixed) < len(own) and own[-1] != "...":
         return len(parameters) >= len(fixed)
@@ -397,14 +399,14 @@ _MAX_TEMPLATE_DEPTH = 8  # template arguments inside template arguments
 def _type_score(parameters: tuple[str, ...], definition: Definition) -> float:
     """The similarity of a definition's types to the symbol's types: 0 to 2 for each parameter."""
     score = 0.0
-    for wanted, written in zip(parameters, _definition_parameters(definition) or (), strict=False):
-        left, right = _significant_words(wanted), _significant_words(written.partition("=")[0])
+    for wanted, written in zip(parameters, _parse_definition_parameters(definition) or (), strict=False):
+        left, right = _find_significant_words(wanted), _find_significant_words(written.partition("=")[0])
         score += _main_type(wanted) == _main_type(written)
         score += 2 * len(left & right) / (len(left) + len(right) + 1)
     return round(score, 6)
 
 
-def _significant_words(parameter: str) -> frozenset[str]:
+def _find_significant_words(parameter: str) -> frozenset[str]:
     words = _WORDS.findall(parameter)
     return frozenset(_DEMANGLED_WORDS.get(word, word) for word in words if word not in _IGNORED_WORDS)
 

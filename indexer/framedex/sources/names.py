@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from framedex.base.lazy import compiled_on_use
+from framedex.base.lazy import compile_on_use
 from framedex.binaries.names import ANONYMOUS, LAMBDA, Name, parse_name
 from framedex.path_resolution.moved_files import TreeFiles
 
-_PLAIN = compiled_on_use(r"[\w:]+")
+_PLAIN = compile_on_use(r"[\w:]+")
 # nanobind renamed the function that NB_MODULE defines; the extractor uses the older name.
-_CONVERSION = compiled_on_use(r"operator (?!new\b|delete\b|co_await\b)")
-_NANOBIND_MODULE = compiled_on_use(r"nanobind_\w+_exec")
+_CONVERSION = compile_on_use(r"operator (?!new\b|delete\b|co_await\b)")
+_NANOBIND_MODULE = compile_on_use(r"nanobind_\w+_exec")
 _PYBIND11_MODULE = "pybind11_exec_"
-_MACRO_DEFINED = compiled_on_use(r"nanobind_\w+_exec_impl|pybind11_init_\w+|TestBody")
+_MACRO_DEFINED = compile_on_use(r"nanobind_\w+_exec_impl|pybind11_init_\w+|TestBody")
 
 ANY_SCOPE = "*"
 """A part of a definition's name that depends on the build: a macro with several values stands for a namespace."""
@@ -31,11 +31,11 @@ def short_name(name: str) -> str:
         return name.rpartition(":")[2]
     if "::" not in name and "." in name and "(" not in name:
         return name.rpartition(".")[2]
-    return short_of(key_of(parse_name(name))) or name
+    return shorten(build_key(parse_name(name))) or name
 
 
-def key_of(name: Name) -> tuple[str, ...]:
-    """The path of a symbol, comparable with `path_of` of definitions."""
+def build_key(name: Name) -> tuple[str, ...]:
+    """The path of a symbol, comparable with `split_path` of definitions."""
     return tuple(_normalise_part(part) for part in name.key)
 
 
@@ -52,12 +52,12 @@ def is_defined_by_macro(function: str) -> bool:
     return _MACRO_DEFINED.fullmatch(function) is not None
 
 
-def path_of(name: str) -> tuple[str, ...]:
+def split_path(name: str) -> tuple[str, ...]:
     """The path of a C++ definition's name, comparable with `Name.key`."""
-    return key_of(parse_name(name)) if "operator " in name else tuple(name.split("::"))
+    return build_key(parse_name(name)) if "operator " in name else tuple(name.split("::"))
 
 
-def short_of(key: tuple[str, ...]) -> str:
+def shorten(key: tuple[str, ...]) -> str:
     """The short name (see `short_name`) of a parsed name."""
     named = [part for part in key if part not in (LAMBDA, ANONYMOUS)]
     if named[-1:] == ["operator="] and len(named) > 1:

@@ -15,12 +15,12 @@ from enum import Enum, auto
 from pathlib import Path, PurePath
 from threading import Lock
 
-from framedex.base.lazy import TextCache, compiled_on_use
+from framedex.base.lazy import TextCache, compile_on_use
 from framedex.base.nativepart import NoNativePartError
 from framedex.base.regularfile import read_regular
 from framedex.model import Definition, Language
 from framedex.path_resolution.files import FoundFile, find_file
-from framedex.sources.files import language_of
+from framedex.sources.files import find_language
 from framedex.sources.names import short_name
 
 Named = tuple[str, Definition]
@@ -32,9 +32,9 @@ Known = tuple[int, int, bool, Sequence[Named]]
 _BYTES_PER_DEFINITION, _BYTES_PER_LINE = 400, 60  # bytes
 _MAX_LINES_ABOVE = 200  # lines searched for decorators
 _HEAD_LINES = 2  # lines above a function's name that belong to it: template head, attributes, return type
-_UNNAMED = compiled_on_use(r"<(?:listcomp|dictcomp|setcomp|genexpr)>")
-_NAME = compiled_on_use(r"[^\W\d]\w*|<lambda>|<module>")
-_STRING = compiled_on_use(r"""\"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""")
+_UNNAMED = compile_on_use(r"<(?:listcomp|dictcomp|setcomp|genexpr)>")
+_NAME = compile_on_use(r"[^\W\d]\w*|<lambda>|<module>")
+_STRING = compile_on_use(r"""\"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""")
 _PARSED_LANGUAGES = frozenset(("python", "cpp"))
 _SCOPES = frozenset(("function", "method", "class"))
 _BODIES = frozenset(("function", "method"))
@@ -171,7 +171,7 @@ def read_outline(path: str, known: Callable[[str], Known | None] = lambda path: 
         content = read_regular(Path(path))
     except OSError:
         return None
-    language = language_of(path)
+    language = find_language(path)
     stored = known(path) if language in _PARSED_LANGUAGES else None
     if stored is None or stored[:2] != (file.modified, file.size):
         return _build_outline(language, content, lambda: _extract_definitions(path))
@@ -181,7 +181,7 @@ def read_outline(path: str, known: Callable[[str], Known | None] = lambda path: 
 def outline_from_map(path: str, known: Known) -> Outline:
     """The outline of a file in a source map: its definitions are known, its lines are not."""
     _, _, is_sound, definitions = known
-    is_read = language_of(path) == "cpp"
+    is_read = find_language(path) == "cpp"
     return Outline("cpp" if is_read else None, sys.maxsize, definitions if is_read else None, is_sound=is_sound)
 
 
@@ -216,7 +216,7 @@ def parse_outline(path: str, content: bytes) -> Outline:
             file.flush()
             return _extract_definitions(file.name)
 
-    return _build_outline(language_of(path), content, extract)
+    return _build_outline(find_language(path), content, extract)
 
 
 def _build_outline(language: str | None, content: bytes, read: Callable[[], tuple[Sequence[Named], bool]]) -> Outline:
@@ -261,10 +261,12 @@ def _is_silent(line: str) -> bool:
 def _find_extent(definition: Definition, lines: Sequence[str]) -> _DefinitionExtent:
     if definition.kind not in _SCOPES:
         return _DefinitionExtent(definition.line, definition.end_line, definition)
-    return _DefinitionExtent(_first_decorator(definition.line, lines), _header_end(definition, lines), definition)
+    return _DefinitionExtent(
+        _find_first_decorator(definition.line, lines), _find_header_end(definition, lines), definition
+    )
 
 
-def _first_decorator(line: int, lines: Sequence[str]) -> int:
+def _find_first_decorator(line: int, lines: Sequence[str]) -> int:
     """The line of the first decorator above a definition, or the definition's own line (1-based)."""
     first, indent = line, _indent(lines[line - 1]) if line <= len(lines) else 0
     for number in range(line - 1, max(line - _MAX_LINES_ABOVE, 0), -1):
@@ -278,7 +280,7 @@ def _first_decorator(line: int, lines: Sequence[str]) -> int:
     return first
 
 
-def _header_end(definition: Definition, lines: Sequence[str]) -> int:
+def _find_header_end(definition: Definition, lines: Sequence[str]) -> int:
     """The line of the colon before a definition's body; the last line if the body follows on the same line."""
     depth = 0
     for number in range(definition.line, min(definition.end_line, len(lines)) + 1):

@@ -14,12 +14,12 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from framedex.base.lazy import compiled_on_use
+from framedex.base.lazy import compile_on_use
 
-_MAGIC_LINE = compiled_on_use(
+_MAGIC_LINE = compile_on_use(
     r"^([ \t]*)(?:[!%][^\n]*|\?{0,2}[\w.*]{1,200}\?{1,2}[ \t]*|\?{1,2}[\w.*]{1,200})$", re.MULTILINE
 )
-_MAGIC_VALUE = compiled_on_use(r"^([ \t]*[\w., \t\[\]*]{1,200}=[ \t]*)[!%][^\n]*$", re.MULTILINE)
+_MAGIC_VALUE = compile_on_use(r"^([ \t]*[\w., \t\[\]*]{1,200}=[ \t]*)[!%][^\n]*$", re.MULTILINE)
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 

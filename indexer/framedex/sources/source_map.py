@@ -339,7 +339,7 @@ _SHORT_SSH = re.compile(r"(?:[\w.-]+@)?(?P<host>[\w.-]+):(?!//)(?P<path>[^:]+)")
 _SCHEMES = ("http", "https", "ssh", "git", "git+ssh")
 
 
-def tracked_files(folder: Path) -> frozenset[str] | None:
+def list_tracked_files(folder: Path) -> frozenset[str] | None:
     """The tracked files below a folder, relative to the root of the checkout; None if git fails."""
     names = Git(folder).text("ls-files", "-z", "--full-name", "--", ".")
     return None if names is None else frozenset(filter(None, names.split("\0")))

@@ -70,6 +70,6 @@ REMAINING_CALLEES = frozenset(name for names in _BODIES.values() for name in nam
 """The functions that remain as calls."""
 
 
-def calls_in_standard_body(name: str) -> Counter[str]:
+def count_calls_in_standard_body(name: str) -> Counter[str]:
     """The functions that a standard function with this name calls; empty for another name."""
     return Counter(_BODIES.get(name, ()))

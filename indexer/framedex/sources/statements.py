@@ -10,7 +10,7 @@ from framedex.base.lazy import TextCache
 from framedex.base.nativepart import NoNativePartError
 from framedex.base.regularfile import read_regular
 from framedex.path_resolution.files import FoundFile
-from framedex.sources.files import language_of
+from framedex.sources.files import find_language
 
 _MAX_PARSED_BYTES = 4 << 20  # bytes; as in native/extractor, a larger file is generated data
 _BYTES_PER_LINE = 100  # bytes of memory, roughly
@@ -39,7 +39,7 @@ class Statements:
 
 
 def _read_statements(file: FoundFile, macros: str) -> list[list[tuple[int, int]]]:
-    language = language_of(Path(file.path))
+    language = find_language(Path(file.path))
     if language is None or file.size > _MAX_PARSED_BYTES:
         return []
     try:

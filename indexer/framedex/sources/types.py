@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from framedex.base.lazy import compiled_on_use
+from framedex.base.lazy import compile_on_use
 from framedex.binaries.names import INLINE_NAMESPACES, split_parameters
 
 BUILT_IN = frozenset(
@@ -426,16 +426,16 @@ def _find_closing(text: str, opened: int) -> int:
 
 _UNKNOWN = Type("")
 # Unclosed text is dropped up to the end, and spaces are matched possessively, so that matching takes linear time.
-_IGNORED_TEXT = compiled_on_use(r"/\*.*?(?:\*/|\Z)|\(anonymous namespace\)::|\[\[.*?(?:\]\]|\Z)|\[abi:\w+\]", re.DOTALL)
-_DEFAULT = compiled_on_use(r"(?<![=<>!])=(?!=)")
-_MACRO_NAME = compiled_on_use(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")  # capitals: the style of macro names, rarely of types
-_VALUE = compiled_on_use(r"-?\d|\(|true\b|false\b|'|&")
-_LOCAL_TYPE = compiled_on_use(
+_IGNORED_TEXT = compile_on_use(r"/\*.*?(?:\*/|\Z)|\(anonymous namespace\)::|\[\[.*?(?:\]\]|\Z)|\[abi:\w+\]", re.DOTALL)
+_DEFAULT = compile_on_use(r"(?<![=<>!])=(?!=)")
+_MACRO_NAME = compile_on_use(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")  # capitals: the style of macro names, rarely of types
+_VALUE = compile_on_use(r"-?\d|\(|true\b|false\b|'|&")
+_LOCAL_TYPE = compile_on_use(
     r"\)(?: const)?::|[{'$]"
 )  # a lambda or a local class: no other parameter can have its type
-_INNER_DECLARATOR = compiled_on_use(
+_INNER_DECLARATOR = compile_on_use(
     r"(?=[*&]|\w[\w:]*::\*)((?:[\w:]+::)?\*)?(?: *+const\b)? *+(&&?)? *+(?:const\b)? *+\w*$"
 )
-_TOKEN = compiled_on_use(r"\s*(::|&&|[*&<(\[]|\w+)")
-_NAME = compiled_on_use(r"[A-Za-z_]\w*")
+_TOKEN = compile_on_use(r"\s*(::|&&|[*&<(\[]|\w+)")
+_NAME = compile_on_use(r"[A-Za-z_]\w*")
 _CLOSING_BRACKETS = {"(": ")", "[": "]", "<": ">"}

@@ -30,7 +30,7 @@ _BLOCK = 1 << 17  # characters scanned for triggers at once
 def read(text: str) -> ParsedText:
     r"""Return the stacks of a text with `\n` line endings. Never raises: skipped lines are reported as problems."""
     collector = _Collector(create_readers(text))
-    for first, block in _blocks(text):
+    for first, block in _split_blocks(text):
         collector.add_block(first, block)
         if collector.is_full:
             break
@@ -38,7 +38,7 @@ def read(text: str) -> ParsedText:
     return replace(reading, stacks=tuple(MemoryMaps(text).add_binaries(reading.stacks))) if reading.stacks else reading
 
 
-def _blocks(text: str) -> Iterator[tuple[int, str]]:
+def _split_blocks(text: str) -> Iterator[tuple[int, str]]:
     """Yield the text in blocks of whole lines, each with the number of its first line."""
     position, number = 0, 0
     while position < len(text):

@@ -12,7 +12,7 @@ from functools import cache
 from operator import attrgetter
 from typing import NamedTuple
 
-from framedex.base.lazy import compiled_on_use
+from framedex.base.lazy import compile_on_use
 from framedex.model import Language
 from framedex.text_stacks.model import PartKind, StackFormat, TextFrame, TextLocation, TextPart
 
@@ -52,7 +52,7 @@ def text_columns(line: str) -> tuple[int, int]:
 
 _ENDS = {"<": ">", "(": ")", "[": "]", "{": "}"}
 # Operator names contain brackets that have no partner.
-_OPERATOR = compiled_on_use(r"\boperator ?(?:<=>|<<=?|>>=?|<=?|>=?|->\*?)")
+_OPERATOR = compile_on_use(r"\boperator ?(?:<=>|<<=?|>>=?|<=?|>=?|->\*?)")
 
 
 def find_argument_list(text: str) -> int:
@@ -69,7 +69,7 @@ def find_argument_list(text: str) -> int:
     return -1
 
 
-_SOURCE_TAIL = compiled_on_use(r":(\d{1,9})(?::(\d{1,9}))?$")
+_SOURCE_TAIL = compile_on_use(r":(\d{1,9})(?::(\d{1,9}))?$")
 
 
 def find_source_at_end(text: str) -> tuple[int, int, re.Match[str]] | None:
@@ -146,7 +146,7 @@ _UNKNOWN_VALUES = frozenset(
     )
 )
 
-_ADDRESS = compiled_on_use(r"0x[0-9a-fA-F]+")
+_ADDRESS = compile_on_use(r"0x[0-9a-fA-F]+")
 
 
 def build_native_frame(

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import string
 
-from framedex.base.lazy import compiled_on_use
+from framedex.base.lazy import compile_on_use
 
 _DAY = r"\d{4}[-/]\d\d[-/]\d\d"
 _TIME = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
@@ -22,9 +22,9 @@ _SOURCE = r"[\w./+-]+:\d+\] "  # file.cc:12]
 _JSON_FIELD = r"\s?\"[\w.@/-]{1,64}\":\s?(?:\"(?:[^\"\\]|\\.){0,256}\"|[\w.+-]{1,64})"
 _NO_TRACEBACK = r"(?!(?>.*?File \\{1,8}\").*\\n(?!\"))"  # no multi-line traceback in any field
 _JSON_TEXT = r"\s?\"(?:log|message|msg|textPayload|MESSAGE|line)\":\s?\"(?:\\t)?"
-_JSON_END = compiled_on_use(r"(?:[^\"\\]|\\[^n]|\\n(?!\"))*+")
+_JSON_END = compile_on_use(r"(?:[^\"\\]|\\[^n]|\\n(?!\"))*+")
 
-_PREFIX = compiled_on_use(
+_PREFIX = compile_on_use(
     "|".join(
         (
             rf"[IWEFDV]\d{{4}} [\d:.]+ +\d+ {_SOURCE}",
@@ -47,7 +47,7 @@ _PREFIX = compiled_on_use(
         )
     )
 )
-_TIMESTAMP = compiled_on_use(rf"{_DAY}|{_TIME}|(?<=\[)[ \d]*\.\d{{6}}(?=\])")
+_TIMESTAMP = compile_on_use(rf"{_DAY}|{_TIME}|(?<=\[)[ \d]*\.\d{{6}}(?=\])")
 PREFIX_START_CHARACTERS = frozenset("[(<>#{" + string.digits + string.ascii_letters)
 """The characters that a prefix may begin with. A cheap test, as most lines of stacks are indented."""
 
@@ -79,7 +79,7 @@ def log_source(prefix: str) -> str:
     return _TIMESTAMP.sub("", prefix) if prefix else ""
 
 
-_SEQUENCE = compiled_on_use(r"\x1b(?:\[[ -?]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\))")
+_SEQUENCE = compile_on_use(r"\x1b(?:\[[ -?]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\))")
 
 
 def remove_escapes(text: str) -> str:
@@ -87,11 +87,11 @@ def remove_escapes(text: str) -> str:
     return _SEQUENCE.sub("", text) if "\x1b" in text else text
 
 
-_ESCAPED_FRAME = compiled_on_use(
+_ESCAPED_FRAME = compile_on_use(
     r"File &(?:quot|#34|#x22);|&lt;module&gt;|::\w{1,200}&lt;|operator&[lg]t;|[(:] ?&amp;&amp;"
 )
-_TAG = compiled_on_use(r"</?(?:br|p|pre|code|div|span|li|td|tr)\b[^<>\n]{0,200}>", re.IGNORECASE)
-_ENTITY = compiled_on_use(r"&(quot|#34|#x22|apos|#39|#x27|lt|gt|nbsp|#160|amp);")
+_TAG = compile_on_use(r"</?(?:br|p|pre|code|div|span|li|td|tr)\b[^<>\n]{0,200}>", re.IGNORECASE)
+_ENTITY = compile_on_use(r"&(quot|#34|#x22|apos|#39|#x27|lt|gt|nbsp|#160|amp);")
 _CHARACTERS = {
     **dict.fromkeys(("quot", "#34", "#x22"), '"'),
     **dict.fromkeys(("apos", "#39", "#x27"), "'"),

@@ -25,7 +25,7 @@ from framedex.text_stacks.lines import (
 )
 from framedex.text_stacks.log_text import remove_escapes
 from framedex.text_stacks.model import PartKind, Reader, StackFormat, TextFrame, TextPart
-from framedex.text_stacks.source_lookup.frame_context import callee_of
+from framedex.text_stacks.source_lookup.frame_context import find_callee
 
 _MAX_LINE_BYTES = 4 * MAX_LINE_LENGTH
 _MAX_CACHE_BYTES = 16 << 20
@@ -82,7 +82,7 @@ class SkipRules(Protocol):
         """Whether the path of such a frame has no local file, until the known names change."""
 
     def names(self) -> Sequence[str] | None:
-        """Return texts with the words of every known name; None if unchanged since the last call."""
+        """Return strings with the words of every known name; None if unchanged since the last call."""
 
 
 class _LineFrames(NamedTuple):
@@ -244,11 +244,11 @@ class AnnotatedLog:
             self._states.clear(self._memory.number)
 
     def _catch_up(self) -> None:
-        self._states.catch_up(lambda number, line: self._parse_line(number, line, _displayed_text(line) or ""))
+        self._states.catch_up(lambda number, line: self._parse_line(number, line, _to_displayed_text(line) or ""))
 
     def _parse_new_line(self, line: bytes, has_outcome: bool, is_worth_keeping: bool) -> _FramesToNote:
         """Return the frames that begin or end on a line, and whether their note may be cached."""
-        text = _displayed_text(line)
+        text = _to_displayed_text(line)
         if text == "":
             return _FramesToNote()
         self._catch_up()
@@ -285,7 +285,7 @@ class AnnotatedLog:
             return True
         present = self._states.current
         self._states.restore(before)
-        other = self._parse_line(number, sibling, _displayed_text(sibling) or "")
+        other = self._parse_line(number, sibling, _to_displayed_text(sibling) or "")
         is_alike = other.is_typical and situation_key(self._states.current) == situation_key(present)
         self._states.restore(present)
         return is_alike and [*map(_frame_shape, other.frames)] == [*map(_frame_shape, read.frames)]
@@ -329,7 +329,7 @@ class AnnotatedLog:
         frames = [frame for frame in meaning.piece.frames if _is_more_precise(frame, None, text)]
         callee_frame = None
         if frames and before is not None and not meaning.begins_stack and meaning.piece.innermost_first:
-            callee_frame = callee_of(frames[0], before)
+            callee_frame = find_callee(frames[0], before)
         return _LineFrames(frames, is_near and not meaning.piece.depends_on_values, callee_frame)
 
     def _frames_of_words(self, words: Sequence[bytes]) -> Sequence[TextFrame]:
@@ -339,7 +339,7 @@ class AnnotatedLog:
         return [frame for piece in pieces if piece is not None for frame in piece.frames]
 
 
-def _displayed_text(line: bytes) -> str | None:
+def _to_displayed_text(line: bytes) -> str | None:
     """Return a line as a terminal shows it; None if it is too long to be parsed."""
     body = line[line.rfind(b"\r") + 1 :]
     text = remove_escapes(body.decode("utf-8", "surrogateescape")) if len(body) <= _MAX_LINE_BYTES else None

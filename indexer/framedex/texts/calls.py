@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from framedex.base import words
 from framedex.base.plaintext import printable, truncate
 from framedex.programs.objects import find_boundary_function
-from framedex.texts.errors import headline, message_with_code
+from framedex.texts.errors import format_headline, format_message_with_code
 
 if TYPE_CHECKING:
     from framedex.model import CallRow
@@ -32,18 +32,20 @@ _KEPT = ".kept"  # the suffix of arguments whose value is the name of a file in 
 
 def call_text(call: CallRow) -> str:
     """The function, its arguments and its result, on one line without control characters."""
-    return f"{printable(call.function)}({arguments_text(call)}){outcome_text(call)}"
+    return f"{printable(call.function)}({format_arguments(call)}){format_outcome(call)}"
 
 
-def arguments_text(call: CallRow) -> str:
+def format_arguments(call: CallRow) -> str:
     """The arguments of a call."""
     if call.boundary == _FFI:
-        return ", ".join(printable(text) for name in ("arguments", "attributes") if (text := _text_value(call, name)))
+        return ", ".join(
+            printable(text) for name in ("arguments", "attributes") if (text := _format_string(call, name))
+        )
     known = find_boundary_function(call.function)
     return ", ".join(_format_values(call, known, [name for name in call.arguments if name not in known.outputs]))
 
 
-def arguments_in_brief(arguments: dict[str, Any]) -> str:
+def format_arguments_briefly(arguments: dict[str, Any]) -> str:
     """The arguments of any function, abbreviated: shape and bytes of an array, else the first few plain values."""
     if (shape := _format_array(arguments)) is not None:
         return shape
@@ -54,7 +56,7 @@ def arguments_in_brief(arguments: dict[str, Any]) -> str:
     return ", ".join(plain[:_MAX_BRIEF_VALUES]) + (", …" if len(plain) > _MAX_BRIEF_VALUES else "")
 
 
-def arguments_as_recorded(arguments: dict[str, Any]) -> str:
+def format_recorded_arguments(arguments: dict[str, Any]) -> str:
     """Every argument with a meaningful value, as `name=JSON`."""
     return printable(
         ", ".join(
@@ -65,7 +67,7 @@ def arguments_as_recorded(arguments: dict[str, Any]) -> str:
     )
 
 
-def objects_text(call: CallRow) -> str:
+def format_objects(call: CallRow) -> str:
     """The objects among the values of a call, each with its argument name."""
     return ", ".join(f"{printable(name)}={_format_object(named)}" for name, named in call.objects.items())
 
@@ -84,12 +86,12 @@ def values_by_name(call: CallRow) -> list[tuple[str, str]]:
     ]
 
 
-def outcome_text(call: CallRow) -> str:
+def format_outcome(call: CallRow) -> str:
     """An arrow and the result of a call, or its error; empty if the call has no result or never returned."""
     if call.error > 0:
-        return f" -> {error_headline(call)}"
+        return f" -> {format_error_headline(call)}"
     if call.boundary == _FFI:
-        given = _text_value(call, "results")
+        given = _format_string(call, "results")
         when = " later" if call.arguments.get("asynchronous") else ""
         return f" -> {printable(given)}{when}" if given else ""
     known = find_boundary_function(call.function)
@@ -99,27 +101,27 @@ def outcome_text(call: CallRow) -> str:
     return f" -> {', '.join(results)}" if results else ""
 
 
-def error_lines(call: CallRow) -> list[str]:
+def format_error_lines(call: CallRow) -> list[str]:
     """The error of a call with its message, line by line."""
-    return [printable(line) for line in _full_error(call).split("\n")]
+    return [printable(line) for line in _format_full_error(call).split("\n")]
 
 
-def error_headline(call: CallRow) -> str:
+def format_error_headline(call: CallRow) -> str:
     """The error of a call on one line; see `framedex.texts.errors.headline`."""
-    return printable(headline(_full_error(call)))
+    return printable(format_headline(_format_full_error(call)))
 
 
-def _full_error(call: CallRow) -> str:
-    return message_with_code(call.error, str(call.arguments.get("error_message") or ""))
+def _format_full_error(call: CallRow) -> str:
+    return format_message_with_code(call.error, str(call.arguments.get("error_message") or ""))
 
 
-def _text_value(call: CallRow, name: str) -> str:
+def _format_string(call: CallRow, name: str) -> str:
     value = call.arguments.get(name)
     return value if isinstance(value, str) else ""
 
 
 def _format_values(call: CallRow, known: BoundaryFunction, names: list[str]) -> Iterator[str]:
-    """The texts of the named values that are meaningful: an object by name, an array as type, shape and size."""
+    """The meaningful named values as strings: an object by name, an array as type, shape and size."""
     types = {field.name: field.type for field in known.objects}
     first = next(iter(types), None)
     shape = _format_array(call.arguments) if "type" in names or len(names) == len(call.arguments) else None
@@ -140,11 +142,11 @@ def _format_values(call: CallRow, known: BoundaryFunction, names: list[str]) -> 
 
 
 def _format_array(arguments: dict[str, Any]) -> str | None:
-    shape, size = array_type(arguments), arguments.get("bytes")
+    shape, size = format_array_type(arguments), arguments.get("bytes")
     return f"{shape} {words.size(size)}" if shape is not None and isinstance(size, int) else shape
 
 
-def array_type(arguments: dict[str, Any]) -> str | None:
+def format_array_type(arguments: dict[str, Any]) -> str | None:
     """The type and dimensions of the array that the arguments describe, such as `F32[8,16]`; None without one."""
     kind, dims = arguments.get("type"), arguments.get("dims")
     if not isinstance(kind, str) or not isinstance(dims, list):

@@ -51,19 +51,19 @@ _STOP_TEXTS = {
 }
 
 
-def unmerged_reason(trace: Trace) -> str | None:
+def format_unmerged_reason(trace: Trace) -> str | None:
     """The reason why a stack's native and Python frames are separate; None if they are merged."""
     if trace.outcome is MergeOutcome.MERGED:
         return None
     return " ".join(filter(None, [_TRUNCATED if trace.is_truncated else "", _NOT_MERGED[trace.outcome]]))
 
 
-def truncation_reason(trace: Trace) -> str | None:
+def format_truncation_reason(trace: Trace) -> str | None:
     """The reason why a merged stack lacks its outermost frames; None if it is complete."""
     return _TRUNCATED if trace.is_truncated and trace.outcome is MergeOutcome.MERGED else None
 
 
-def early_stop_text(stops: StopReasons) -> str:
+def format_early_stop(stops: StopReasons) -> str:
     """The reason why a capture ends before its program did, the calls it lacks, and the remedy."""
     why = " and ".join(_STOP_TEXTS[reason][0] for reason in stops.reasons) or "no file could be created"
     missing = []
@@ -77,7 +77,7 @@ def early_stop_text(stops: StopReasons) -> str:
     return f"Recording stopped early: {why}. Missing: {what}.{''.join(remedies)}"
 
 
-def unrecorded_queries(stops: StopReasons) -> str:
+def format_unrecorded_queries(stops: StopReasons) -> str:
     """The number of calls that `framedex run --flight` only counted; empty if none."""
     return f"Not recorded by choice: {count(stops.queries, 'call')} without effect." if stops.queries else ""
 
@@ -94,12 +94,12 @@ def is_shared(metadata_text: str) -> bool:
     return foreign is not None and foreign.format == SHARED_FORMAT
 
 
-def all_problems(stops: StopReasons, problems: Iterable[str]) -> tuple[str, ...]:
+def format_all_problems(stops: StopReasons, problems: Iterable[str]) -> tuple[str, ...]:
     """All problems of a capture; an early stop comes first."""
-    return (*([early_stop_text(stops)] if stops else []), *problems)
+    return (*([format_early_stop(stops)] if stops else []), *problems)
 
 
-def data_problems(problems: Iterable[str]) -> list[str]:
+def format_data_problems(problems: Iterable[str]) -> list[str]:
     """The problems of a capture that make its data possibly wrong or incomplete.
 
     A missing binary costs frames their names, but no calls.
@@ -119,7 +119,7 @@ def answer_heading(answer: AnswerScope, remedy: str = OPTION, quoted: Callable[[
     return _describe_captures(answer.captures, quoted) + (f" ({which})" if which else "")
 
 
-def device_answer_heading(answer: AnswerScope) -> str:
+def format_device_answer_heading(answer: AnswerScope) -> str:
     """The first line of an answer with device times or device memory: it also names the captures from the mock TPU."""
     chosen = [capture for capture in answer.captures if capture.id in answer.on_mock]
     if not chosen:
@@ -131,9 +131,10 @@ def device_answer_heading(answer: AnswerScope) -> str:
 def _describe_captures(captures: Sequence[CaptureRow], quoted: Callable[[str], str]) -> str:
     if not captures:
         return "No capture with calls"
-    commands = dict.fromkeys(words.command_short(printable(capture.command)) for capture in captures)
+    commands = dict.fromkeys(words.shorten_command(printable(capture.command)) for capture in captures)
     program = quoted(next(iter(commands))) if len(commands) == 1 else words.count(len(commands), "program")
-    return f"{_capture_noun(captures)} {_format_ids(captures)} of {program}, {words.clock(captures[0].started)}"
+    started = words.format_local_time(captures[0].started)
+    return f"{_capture_noun(captures)} {_format_ids(captures)} of {program}, {started}"
 
 
 def _describe_choice(answer: AnswerScope, remedy: str) -> str:

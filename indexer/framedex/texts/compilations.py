@@ -81,12 +81,12 @@ _REASONS = {
 }
 
 
-def compiles_kind(row: Compiles) -> str:
+def format_compiles_kind(row: Compiles) -> str:
     """The function, which distinguishes the rows of a line."""
     return row.function or "function not known"
 
 
-def compiles_text(rows: Sequence[Compiles]) -> str:
+def format_compiles(rows: Sequence[Compiles]) -> str:
     """Summary of compilations: `compiled 19 times, 1.4 s: shape of x, float32[1..19]`."""
     compiled, loads = sum(row.compiles for row in rows), sum(row.loads for row in rows)
     functions = {row.function for row in rows if row.function}
@@ -95,24 +95,24 @@ def compiles_text(rows: Sequence[Compiles]) -> str:
     failed = sum(row.failed for row in rows)
     of += f", {failed:,} failed" if failed else ""
     if compiled:
-        parts.append(f"compiled {words.times(compiled)}{of}, {words.duration(sum(row.total_duration for row in rows))}")
+        total = words.format_duration(sum(row.total_duration for row in rows))
+        parts.append(f"compiled {words.format_times(compiled)}{of}, {total}")
     if loads:
-        parts.append(
-            f"loaded {words.times(loads)} from a cache, {words.duration(sum(row.load_duration for row in rows))}"
-        )
-    why = words.join_names(reason_text_with_types(change) for row in rows for change in row.changes)
+        total = words.format_duration(sum(row.load_duration for row in rows))
+        parts.append(f"loaded {words.format_times(loads)} from a cache, {total}")
+    why = words.join_names(format_reason_with_types(change) for row in rows for change in row.changes)
     return "; ".join(parts) + (f": {why}" if why else "")
 
 
-def compiles_details(rows: Sequence[Compiles]) -> list[str]:
+def format_compiles_details(rows: Sequence[Compiles]) -> list[str]:
     """The failures of each function, the reasons for its recompilations, and missing data."""
     found = []
     for row in rows:
         of = f"{row.function}: " if row.function else ""
-        found += [f"{of}{failures_text(row)}"] if row.failed else []
-        found += [f"{of}{change_text_with_advice(change)}" for change in row.changes]
+        found += [f"{of}{format_failures(row)}"] if row.failed else []
+        found += [f"{of}{format_change_with_advice(change)}" for change in row.changes]
         found += [f"{of}{text}" for text in cache_miss_texts(row)]
-        found += [f"{of}{collective_text(each)}" for each in row.collectives if not each.is_requested]
+        found += [f"{of}{format_collective(each)}" for each in row.collectives if not each.is_requested]
         found += [f"{of}incomplete compilation data: {row.problem}"] if row.problem else []
     return found
 
@@ -122,16 +122,19 @@ def _format_subject(change: CompileChange) -> str:
     return change.parameter.replace("'", '"') or change.what
 
 
-def reason_text_with_types(change: CompileChange) -> str:
-    """A change in a few words, with the types of a parameter: `shape of x, float32[4..7, 8]`."""
+def format_reason_with_types(change: CompileChange) -> str:
+    """Describe a change in a few words, with the types of a parameter: `shape of x, float32[4..7, 8]`."""
     types = _fold_types(change.values) if change.parameter else None
-    return f"{reason_text(change)}{f', {types.text}' if types else ''}"
+    return f"{format_reason(change)}{f', {types.text}' if types else ''}"
 
 
-def change_text_with_advice(change: CompileChange) -> str:
-    """A change and the advice that avoids it: `x was float32[4,8], [7,8]; pad or bucket dimension 0`."""
+def format_change_with_advice(change: CompileChange) -> str:
+    """Describe what changed to trigger a recompilation, and how to avoid it.
+
+    For example `x was float32[4,8], [7,8]; pad or bucket dimension 0`.
+    """
     advice = _find_advice(change)
-    return f"{change_text(change)}; {advice}" if advice else change_text(change)
+    return f"{format_change(change)}; {advice}" if advice else format_change(change)
 
 
 _OF_JAX = " of JAX"  # the suffix that framedex_native/ffi/trace_keys.py adds to the names of functions that JAX creates
@@ -194,7 +197,7 @@ def _cache_miss_text(miss: CacheMiss, number: int) -> str:
     earlier = f"call {miss.earlier_call} of {PurePath(miss.earlier_path).name}"
     if miss.parts:
         parts = " and ".join(_KEY_PARTS.get(part, part) for part in miss.parts)
-        changes = "; ".join(map(change_text, miss.changes))
+        changes = "; ".join(map(format_change, miss.changes))
         return f"{missed}: different {parts} than in {earlier}{f' ({changes})' if changes else ''}"
     if miss.minimum_s is not None:
         setting = "jax_persistent_cache_min_compile_time_secs"
@@ -202,7 +205,7 @@ def _cache_miss_text(miss: CacheMiss, number: int) -> str:
     return f"{missed}: same key as {earlier}, but its entry was removed or is in another folder"
 
 
-def collective_text(collective: Collective) -> str:
+def format_collective(collective: Collective) -> str:
     """One kind of collective: `2 all-gathers inserted by the compiler for dot: f32[4,8], 128 B on each device`."""
     number = words.count(collective.count, collective.opcode)
     scope, _, primitive = collective.op.rpartition("/")
@@ -213,7 +216,7 @@ def collective_text(collective: Collective) -> str:
     return f"{number}{origin}{of}: {collective.shape}, {words.size(collective.size)} on each device{devices}{loop}"
 
 
-def failures_text(row: Compiles) -> str:
+def format_failures(row: Compiles) -> str:
     """The number of failed compilations: `2 of 19 failed`."""
     made = row.compiles + row.loads
     if made == row.failed:
@@ -221,17 +224,17 @@ def failures_text(row: Compiles) -> str:
     return f"{row.failed:,} of {made:,} failed"
 
 
-def compiles_total(rows: Sequence[Compiles]) -> str:
+def format_compiles_total(rows: Sequence[Compiles]) -> str:
     """Totals of compilations: `22 compiles, 417 ms; 3 loads from a cache, 8 ms`."""
     compiled, loads = sum(row.compiles for row in rows), sum(row.loads for row in rows)
-    parts = [f"{words.count(compiled, 'compile')}, {words.duration(sum(row.total_duration for row in rows))}"]
+    parts = [f"{words.count(compiled, 'compile')}, {words.format_duration(sum(row.total_duration for row in rows))}"]
     if loads:
-        load_duration = words.duration(sum(row.load_duration for row in rows))
+        load_duration = words.format_duration(sum(row.load_duration for row in rows))
         parts.append(f"{words.count(loads, 'load')} from a cache, {load_duration}")
     return "; ".join(parts)
 
 
-def change_text(change: CompileChange) -> str:
+def format_change(change: CompileChange) -> str:
     """A change as a sentence: `x was float32[1], [2], ... [19]`."""
     if not change.values:
         texts = _WITH_KNOWN_ARGUMENTS if change.what else _WITHOUT_VALUES
@@ -240,7 +243,7 @@ def change_text(change: CompileChange) -> str:
         return texts.get(change.cause, change.what or change.cause.value)
     values = _drop_repeated_dtypes(change.values) if change.cause in _CAUSES_WITH_TYPES else list(change.values)
     if change.cause is ChangeCause.FUNCTION:
-        return _function_text(change)
+        return _format_function_change(change)
     if len(values) > _MAX_VALUES:
         values = [*values[: _MAX_VALUES // 2], "...", values[-1]]
     named = "" if change.cause in _CAUSES_WITHOUT_PREFIX else f"{change.cause.value}: "
@@ -249,7 +252,7 @@ def change_text(change: CompileChange) -> str:
     return f"{about}{_format_subject(change)} {verb} {', '.join(values)}".replace(", ...,", ", ...")
 
 
-def _function_text(change: CompileChange) -> str:
+def _format_function_change(change: CompileChange) -> str:
     """The functions that differ: `<lambda> is a new function object`."""
     traced = re.findall(r"[^(),]*\S at [^\s,)]+:\d+", ", ".join(change.values))
     named = map(str.strip, traced) if traced else (re.sub(r" #\w+", "", value) for value in change.values)
@@ -260,7 +263,7 @@ def _function_text(change: CompileChange) -> str:
     return f"{' and '.join(names[:_MAX_FUNCTIONS])} {verb}, which JAX has not traced before"
 
 
-def reason_text(change: CompileChange) -> str:
+def format_reason(change: CompileChange) -> str:
     """A change in a few words: `shape of x`."""
     name = _format_subject(change)
     if change.cause in _CAUSE_PREFIXES:
@@ -272,12 +275,12 @@ def reason_text(change: CompileChange) -> str:
     return _REASONS.get(change.cause) or f"{change.cause.value}: {name}"
 
 
-def program_text(function: str, change: CompileChange) -> str:
+def format_program_change(function: str, change: CompileChange) -> str:
     """A difference between two compilations of a function: `step: shape of x float32[8] -> float32[16]`."""
     if len(change.values) != 2:
-        return f"{function}: {change_text(change) if change.values else reason_text(change)}"
+        return f"{function}: {format_change(change) if change.values else format_reason(change)}"
     what = f", {_format_subject(change)}" if change.cause is ChangeCause.CODE else ""
-    return f"{function}: {reason_text(change)}{what} {' -> '.join(change.values)}"
+    return f"{function}: {format_reason(change)}{what} {' -> '.join(change.values)}"
 
 
 def _drop_repeated_dtypes(values: Sequence[str]) -> list[str]:

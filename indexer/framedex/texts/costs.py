@@ -97,13 +97,13 @@ def _memory_inside(device: DeviceMemory, program: ProgramPeak) -> Iterator[LineM
     yield from (LineMemoryOnDevice(device, fused=tuple(parts), fused_line=line) for line, parts in fused.items())
 
 
-def transfers_kind(row: Transfers) -> str:
+def format_transfers_kind(row: Transfers) -> str:
     """The kind of a transfer, which distinguishes the rows of a line: direction, implicit or not, and mechanism."""
     how = row.how or "not known how"
     return f"{row.direction.value}, {'implicit' if row.is_implicit else 'asked for'}, {how}"
 
 
-def transfers_text(rows: Sequence[Transfers]) -> str:
+def format_transfers(rows: Sequence[Transfers]) -> str:
     """Summary of transfers: `implicit transfer, 9.38 KiB, 400 times: host to device, operand of a call`.
 
     Explicit transfers come last.
@@ -112,36 +112,37 @@ def transfers_text(rows: Sequence[Transfers]) -> str:
     for is_implicit, name in ((True, "implicit transfer"), (False, "transfer")):
         found = [row for row in rows if row.is_implicit is is_implicit]
         if found:
-            count = words.times(sum(row.count for row in found))
+            count = words.format_times(sum(row.count for row in found))
             directions = " and ".join(dict.fromkeys(row.direction.value for row in found))
             how = words.join_names(row.how for row in found)
             parts.append(f"{name}, {_format_size(found)}, {count}: {directions}{', ' * bool(how)}{how}")
     return "; ".join(parts)
 
 
-def transfers_details(rows: Sequence[Transfers]) -> list[str]:
+def format_transfers_details(rows: Sequence[Transfers]) -> list[str]:
     """Size, number and duration of each kind of transfer."""
     return [
-        f"{transfers_kind(row)}: {_format_size([row])}, {words.times(row.count)}, {words.duration(row.total_duration)}"
+        f"{format_transfers_kind(row)}: {_format_size([row])}, {words.format_times(row.count)},"
+        f" {words.format_duration(row.total_duration)}"
         for row in rows
     ]
 
 
-def transfers_total(rows: Sequence[Transfers]) -> str:
+def format_transfers_total(rows: Sequence[Transfers]) -> str:
     """Totals of transfers: `400 transfers, 12 of them implicit, 9.38 KiB`."""
     implicit = sum(row.count for row in rows if row.is_implicit)
     count = words.count(sum(row.count for row in rows), "transfer")
     return f"{count}, {implicit:,} of them implicit, {_format_size(rows)}"
 
 
-def memory_kind(row: LineMemoryOnDevice) -> str:
+def format_memory_kind(row: LineMemoryOnDevice) -> str:
     """The capture, the device, and the subject of the row, which distinguish the rows of a line."""
     inside = ", inside a program" if row.temporaries else ", in fusions" if row.fused else ""
     subject = "" if row.memory else inside or ", failures"
-    return f"capture {row.device.capture}, {device_name(row.device)}{subject}"
+    return f"capture {row.device.capture}, {format_device_name(row.device)}{subject}"
 
 
-def memory_text(rows: Sequence[LineMemoryOnDevice]) -> str:
+def format_memory(rows: Sequence[LineMemoryOnDevice]) -> str:
     """Summary of memory: `holds 1.2 GiB at the peak, leaks 4 KiB a step`. For several devices, the maximum is shown."""
     held = [row.memory for row in rows if row.memory]
     parts = []
@@ -166,15 +167,15 @@ def memory_text(rows: Sequence[LineMemoryOnDevice]) -> str:
         function = fused.device.program.function or "its program"
         parts.append(f"is fused into {words.size(fused.temporary_size)} of the temporaries at the peak of {function}")
     failures = sum(len(row.failures) for row in rows)
-    parts += [f"ran out of memory {words.times(failures)}"] if failures else []
+    parts += [f"ran out of memory {words.format_times(failures)}"] if failures else []
     return ", ".join(parts)
 
 
-def memory_details(rows: Sequence[LineMemoryOnDevice]) -> list[str]:
+def format_memory_details(rows: Sequence[LineMemoryOnDevice]) -> list[str]:
     """For each device: the number of buffers, the growth and the failed calls."""
     found = []
     for row in rows:
-        name = device_name(row.device)
+        name = format_device_name(row.device)
         if row.memory:
             held = row.memory
             found.append(
@@ -226,10 +227,10 @@ def _format_fusion(buffer: TemporaryBuffer) -> str:
 
 def schedule_chart(program: ProgramPeak, width: int = 30) -> str:
     """The live temporaries along the schedule of a program: `step 1 ▁▂▅█▃ step 48`."""
-    return f"step 1 {sparkline(program.over_time, width)} step {program.steps:,}"
+    return f"step 1 {draw_sparkline(program.over_time, width)} step {program.steps:,}"
 
 
-def sparkline(points: Sequence[tuple[int, int]], width: int) -> str:
+def draw_sparkline(points: Sequence[tuple[int, int]], width: int) -> str:
     """A bar chart of live memory: the maximum in each of `width` equal parts of the time.
 
     The highest bar is the peak; a blank is 0.
@@ -254,12 +255,12 @@ _SAVING_CHANGES = {
 }
 
 
-def saving_text(saving: MemorySaving) -> str:
+def format_saving(saving: MemorySaving) -> str:
     """The estimated saving of a change, and the change. For `remat` the line follows."""
     return f"saves about {words.size(saving.size)}: {_SAVING_CHANGES[saving.change].format(what=saving.what)}"
 
 
-def temporaries_source(program: ProgramPeak) -> str:
+def format_temporaries_source(program: ProgramPeak) -> str:
     """The source of a program's buffers at its peak: the compiler, or an estimate with its error."""
     if program.is_exact:
         return "as the compiler placed them"
@@ -268,7 +269,7 @@ def temporaries_source(program: ProgramPeak) -> str:
     return f"estimated from shapes ({words.size(abs(difference))} {more} than reported)"
 
 
-def memory_total(rows: Sequence[LineMemoryOnDevice]) -> str:
+def format_memory_total(rows: Sequence[LineMemoryOnDevice]) -> str:
     """The peak memory: `peak 113 KiB`. Of several devices, the highest peak."""
     devices = {(row.device.capture, row.device.device): row.device for row in rows}
     if not devices:
@@ -280,34 +281,34 @@ def memory_total(rows: Sequence[LineMemoryOnDevice]) -> str:
     return f"{peak} {'on each of' if len(peaks) == 1 else 'at most, of'} {words.count(len(devices), 'device')}"
 
 
-def device_name(device: DeviceMemory) -> str:
+def format_device_name(device: DeviceMemory) -> str:
     """The readable name of a device. Devices of the mock have numbers; other plug-ins have names."""
     return f"device {device.device}" if device.device.isdigit() else device.device or "device not known"
 
 
-def waits_kind(row: Waits) -> str:
+def format_waits_kind(row: Waits) -> str:
     """The kind of a wait, which distinguishes the rows of a line: its reason and its thread."""
     return f"{row.how.value}, thread {row.thread}"
 
 
-def waits_text(rows: Sequence[Waits]) -> str:
+def format_waits(rows: Sequence[Waits]) -> str:
     """Summary of waits: `waited 1.2 s, 400 times: copy to the host`."""
-    count = words.times(sum(row.count for row in rows))
+    count = words.format_times(sum(row.count for row in rows))
     return f"waited {_format_total(rows)}, {count}: {words.join_names(row.how.value for row in rows)}"
 
 
-def waits_details(rows: Sequence[Waits]) -> list[str]:
+def format_waits_details(rows: Sequence[Waits]) -> list[str]:
     """The waits of each thread: reason, number, total and longest duration, and uncertain or unfinished waits."""
     return [
-        f"{waits_kind(row)}: {words.times(row.count)}, {words.duration(row.total_duration)},"
-        f" the longest {words.duration(row.longest_duration)}"
+        f"{format_waits_kind(row)}: {words.format_times(row.count)}, {words.format_duration(row.total_duration)},"
+        f" the longest {words.format_duration(row.longest_duration)}"
         + (f"; {row.unsure:,} of them may have ended before the next call" if row.unsure else "")
         + (f"; {row.unended:,} of them had not ended when the recording ended" if row.unended else "")
         for row in rows
     ]
 
 
-def waits_total(rows: Sequence[Waits]) -> str:
+def format_waits_total(rows: Sequence[Waits]) -> str:
     """Totals of waits: `400 waits, 1.2 s`."""
     return f"{words.count(sum(row.count for row in rows), 'wait')}, {_format_total(rows)}"
 
@@ -320,4 +321,4 @@ def _format_size(rows: Sequence[Transfers]) -> str:
 
 def _format_total(rows: Sequence[Waits]) -> str:
     at_least = "at least " if any(row.unended for row in rows) else ""
-    return f"{at_least}{words.duration(sum(row.total_duration for row in rows))}"
+    return f"{at_least}{words.format_duration(sum(row.total_duration for row in rows))}"

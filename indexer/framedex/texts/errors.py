@@ -15,7 +15,7 @@ _TRACEBACK = "Traceback (most recent call last):"
 _FRAME = re.compile(r'\s*File "(?P<path>.+)", line (?P<line>\d+)(?:, in (?P<function>.+))?')
 
 
-def message_with_code(code: int, message: str) -> str:
+def format_message_with_code(code: int, message: str) -> str:
     """The message after the name of its code, which PJRT plug-ins often include already."""
     name = error_name(code)
     if not message:
@@ -23,14 +23,14 @@ def message_with_code(code: int, message: str) -> str:
     return message if message.startswith(name) else f"{name}: {message}"
 
 
-def headline(message: str) -> str:
+def format_headline(message: str) -> str:
     """The first line of a message; for a Python traceback, the exception and its source line."""
     text, place = split_headline(message)
     return f"{text} ({place})" if place else text
 
 
 def split_headline(message: str) -> tuple[str, str]:
-    """The two parts of `headline`: the error, and the innermost line of a traceback as `train.py:5 in loss`.
+    """The two parts of `format_headline`: the error, and the innermost line of a traceback as `train.py:5 in loss`.
 
     The second part is empty without a traceback.
     """

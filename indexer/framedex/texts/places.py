@@ -17,7 +17,7 @@ _MAX_TEXT_LENGTH = 100  # characters of a recorded line
 _CELL = re.compile(r".*/cells/(?:([^/]+)\.)?(In\[\d+\])(?:-\d+)?\.py")
 
 
-def cell_name(path: str) -> str:
+def format_cell_name(path: str) -> str:
     """The name of the notebook cell stored in a capture's file (`captures/stored_files.py`); empty for another file.
 
     It is `train.ipynb cell In[3]`, or `cell In[3]` if the notebook is unknown.
@@ -26,19 +26,19 @@ def cell_name(path: str) -> str:
     return "" if cell is None else f"{cell[1]} cell {cell[2]}" if cell[1] else f"cell {cell[2]}"
 
 
-def location_text(path: str, line: int) -> str:
+def format_location(path: str, line: int) -> str:
     """A location as `path:line`, or `train.ipynb cell In[3] line 4` for a notebook cell."""
-    cell = cell_name(path)
+    cell = format_cell_name(path)
     return f"{cell} line {line}" if cell else f"{path}:{line}"
 
 
-def location_labels(location: Location) -> list[str]:
+def format_location_labels(location: Location) -> list[str]:
     """The labels of a line: evidence unless exact, `nearest release` for another release's sources, and staleness."""
-    known = [_evidence_label(location)] * (location.how is not LocationEvidence.EXACT)
-    return known + release_labels(location) + stale_labels(location)
+    known = [_format_evidence_label(location)] * (location.how is not LocationEvidence.EXACT)
+    return known + release_labels(location) + format_stale_labels(location)
 
 
-def _evidence_label(location: Location) -> str:
+def _format_evidence_label(location: Location) -> str:
     if location.last_line is None:
         return location.how.value
     if location.last_line == location.line:
@@ -46,7 +46,7 @@ def _evidence_label(location: Location) -> str:
     return f"{location.how.value} lines {location.line} and {location.last_line}"
 
 
-def recorded_text_labels(location: Location) -> list[str]:
+def format_recorded_text_labels(location: Location) -> list[str]:
     """The recorded text of a line that was changed or removed; empty if unknown."""
     text = visible(location.recorded_text)
     return [f"as recorded: {truncate(text, _MAX_TEXT_LENGTH)}"] if text else []
@@ -59,14 +59,14 @@ def release_labels(location: Location) -> list[str]:
     return ["nearest release"] * is_of_nearest_release(location.path)
 
 
-def caller_uncertainty(caller: StaticCaller) -> str:
+def format_caller_uncertainty(caller: StaticCaller) -> str:
     """The uncertainty of a static caller, as a suffix for other text; empty if the caller is certain."""
     if caller.one_of > 1:
         return f", one of {caller.one_of} that it may call"
     return "" if caller.is_sure else ", may call another of this name"
 
 
-def stale_labels(location: Location) -> list[str]:
+def format_stale_labels(location: Location) -> list[str]:
     """The label of a line whose file has changed since it was recorded or indexed."""
     if location.stale is None:
         return []

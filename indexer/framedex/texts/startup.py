@@ -10,16 +10,16 @@ if TYPE_CHECKING:
     from framedex.model import Startup, TracedLine
 
 
-def startup_title(startup: Startup) -> str:
+def format_startup_title(startup: Startup) -> str:
     """The time of the start, and the step that ends it: `3.84 s until the first step of train_step returned`."""
     if startup.call:
-        return f"{words.duration(startup.duration)} until the first step of {startup.function} returned"
+        return f"{words.format_duration(startup.duration)} until the first step of {startup.function} returned"
     if startup.function:
-        return f"{words.duration(startup.duration)} until {startup.function} was compiled; it never ran"
-    return f"{words.duration(startup.duration)} until the last recorded phase; no program was compiled"
+        return f"{words.format_duration(startup.duration)} until {startup.function} was compiled; it never ran"
+    return f"{words.format_duration(startup.duration)} until the last recorded phase; no program was compiled"
 
 
-def traced_line_text(line: TracedLine) -> str:
+def format_traced_line(line: TracedLine) -> str:
     """The number of ops of a line: `2,640 ops`. For an unrolled loop, advice follows.
 
     A round can add an op more than once, for example in a gradient: `repeats` is not always the number of rounds.

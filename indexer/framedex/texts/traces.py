@@ -57,10 +57,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from framedex.base.plaintext import printable
-from framedex.base.words import duration
+from framedex.base.words import format_duration
 from framedex.model import Language, SectionKind
-from framedex.texts.captures import truncation_reason, unmerged_reason
-from framedex.texts.places import location_labels, recorded_text_labels
+from framedex.texts.captures import format_truncation_reason, format_unmerged_reason
+from framedex.texts.places import format_location_labels, format_recorded_text_labels
 
 if TYPE_CHECKING:
     from framedex.model import FrameRow, Location, Section, Trace
@@ -80,7 +80,7 @@ def format_trace(trace: Trace) -> str:
     return "\n".join([*_format_header(trace), *_format_sections(trace)]) + "\n"
 
 
-def section_title(section: Section) -> str:
+def format_section_title(section: Section) -> str:
     """The title of a section: the kind of its frames, and how it is known, without control characters."""
     if section.dispatch is not None:
         return f"dispatched from thread {printable(section.dispatch.thread)} [{section.dispatch.how}]"
@@ -89,37 +89,37 @@ def section_title(section: Section) -> str:
     return _OWN_TITLES[section.kind]
 
 
-def frame_labels(frame: FrameRow) -> list[str]:
+def format_frame_labels(frame: FrameRow) -> list[str]:
     """The labels of a frame: the precision of its line unless exact, its staleness, `inlined`, `returning`."""
-    labels = location_labels(frame.location) if frame.location is not None else []
+    labels = format_location_labels(frame.location) if frame.location is not None else []
     return labels + ["inlined"] * frame.inlined + ["returning"] * frame.returning
 
 
-def recorded_labels(frame: FrameRow) -> list[str]:
+def format_recorded_labels(frame: FrameRow) -> list[str]:
     """The recorded text of a frame's line, if the line was changed or removed since."""
     return (
-        recorded_text_labels(frame.location)
+        format_recorded_text_labels(frame.location)
         if frame.location is not None and frame.location_without_file is None
         else []
     )
 
 
 def _format_header(trace: Trace) -> Iterator[str]:
-    from framedex.texts.calls import error_headline, values_by_name
+    from framedex.texts.calls import format_error_headline, values_by_name
 
     call = trace.call
-    error = f", {error_headline(call)}" if call.error > 0 else ""
+    error = f", {format_error_headline(call)}" if call.error > 0 else ""
     values = values_by_name(call)
     yield HEADING
-    yield f"call {call.id}: {printable(call.function)}, {duration(call.duration)}{error}"
+    yield f"call {call.id}: {printable(call.function)}, {format_duration(call.duration)}{error}"
     yield f"arguments: {len(values)}"
     yield from (f"  {name}: {value}" for name, value in values)
     yield f"capture: {printable(trace.capture.path)}"
     yield f"command: {printable(trace.capture.command)}"
     yield f"thread: {printable(call.thread)}"
-    if reason := unmerged_reason(trace):
+    if reason := format_unmerged_reason(trace):
         yield f"unmerged: {reason}"
-    if reason := truncation_reason(trace):
+    if reason := format_truncation_reason(trace):
         yield f"cut off: {reason}"
     for dispatch in trace.dispatched:
         if dispatch.location is not None:
@@ -129,7 +129,7 @@ def _format_header(trace: Trace) -> Iterator[str]:
 def _format_sections(trace: Trace) -> Iterator[str]:
     for section in trace.sections():
         yield ""
-        yield f"{section_title(section)}, most recent call last:"
+        yield f"{format_section_title(section)}, most recent call last:"
         yield from _format_frames(section.frames)
 
 
@@ -137,10 +137,10 @@ def _format_frames(frames: Sequence[FrameRow]) -> Iterator[str]:
     for number, frame in enumerate(frames, 1):
         mark = "P" if frame.function.language is Language.PYTHON else "N"
         yield f"{number:>3} {mark} {_format_function(frame)} {_format_place(frame)}"
-        yield from (f"      {label}" for label in recorded_labels(frame))
+        yield from (f"      {label}" for label in format_recorded_labels(frame))
         for candidate in frame.candidates:
             if candidate != frame.location:
-                yield f"      or {_format_target(candidate)} [{', '.join(location_labels(candidate))}]"
+                yield f"      or {_format_target(candidate)} [{', '.join(format_location_labels(candidate))}]"
 
 
 def _format_function(frame: FrameRow) -> str:
@@ -149,7 +149,7 @@ def _format_function(frame: FrameRow) -> str:
 
 
 def _format_place(frame: FrameRow) -> str:
-    labels = f" [{', '.join(frame_labels(frame))}]" if frame_labels(frame) else ""
+    labels = f" [{', '.join(format_frame_labels(frame))}]" if format_frame_labels(frame) else ""
     if frame.location_without_file is not None:
         return f"at {printable(frame.location_without_file)}{labels}"
     if frame.location is not None:

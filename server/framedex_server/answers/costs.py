@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from framedex.base.plaintext import printable
 from framedex.model import Staleness
 from framedex.texts import compilations, costs
-from framedex.texts.places import stale_labels
-from framedex_server.answers.provenance import counted_captures_label
+from framedex.texts.places import format_stale_labels
+from framedex_server.answers.provenance import format_counted_captures_label
 from framedex_server.answers.session import Session
 from framedex_server.markup import shorten
 from framedex_server.settings import NOTABLE, EditorSettings
@@ -122,40 +122,40 @@ ANSWERS = {
         Answer(
             "compiles",
             lambda index, all_lines: index.compiles(all_lines=all_lines),
-            compilations.compiles_kind,
-            compilations.compiles_text,
-            compilations.compiles_details,
-            compilations.compiles_total,
+            compilations.format_compiles_kind,
+            compilations.format_compiles,
+            compilations.format_compiles_details,
+            compilations.format_compiles_total,
             lambda row: row.compiles > 1 or row.failed > 0 or bool(row.changes),
             notable_compiles,
         ),
         Answer(
             "transfers",
             lambda index, all_lines: index.transfers(all_lines=all_lines),
-            costs.transfers_kind,
-            costs.transfers_text,
-            costs.transfers_details,
-            costs.transfers_total,
+            costs.format_transfers_kind,
+            costs.format_transfers,
+            costs.format_transfers_details,
+            costs.format_transfers_total,
             lambda row: row.is_implicit,
             notable_transfers,
         ),
         Answer(
             "memory",
             lambda index, all_lines: list(costs.memory_by_line(index.memory(all_lines=all_lines))),
-            costs.memory_kind,
-            costs.memory_text,
-            costs.memory_details,
-            costs.memory_total,
+            costs.format_memory_kind,
+            costs.format_memory,
+            costs.format_memory_details,
+            costs.format_memory_total,
             lambda row: row.memory is None or row.memory.at_peak > 0 or row.memory.growth > 0,
             notable_memory,
         ),
         Answer(
             "waits",
             lambda index, all_lines: index.waits(all_lines=all_lines).lines,
-            costs.waits_kind,
-            costs.waits_text,
-            costs.waits_details,
-            costs.waits_total,
+            costs.format_waits_kind,
+            costs.format_waits,
+            costs.format_waits_details,
+            costs.format_waits_total,
             lambda row: row.total_duration > 0,
             notable_waits,
         ),
@@ -178,7 +178,7 @@ class LineCost:
         line = self.rows[0].line
         if line is None or line.location.stale is not Staleness.UNKNOWN:
             return text
-        return f"{text} [{', '.join(stale_labels(line.location))}]"
+        return f"{text} [{', '.join(format_stale_labels(line.location))}]"
 
     @property
     def details(self) -> list[str]:
@@ -230,7 +230,9 @@ async def find_lens_costs(session: Session, path: str) -> LensCosts:
         if part is not None:
             shown.append((line, part))
     hidden = len({line for line, _ in found} - {line for line, _ in shown})
-    counted = await session.contents.query(Path(path), lambda index: counted_captures_label(session, index, path))
+    counted = await session.contents.query(
+        Path(path), lambda index: format_counted_captures_label(session, index, path)
+    )
     return LensCosts(shown[: settings.limit], hidden, counted or "")
 
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from framedex.base.words import count, duration
+from framedex.base.words import count, format_duration
 from framedex.texts.errors import split_headline
-from framedex.texts.places import location_text
+from framedex.texts.places import format_location
 from framedex_server.answers.session import RequestPosition, Session
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ MAX_LISTED_SITES = 4
 def format_ffi_use(markup: Markup, use: FfiUse, *, is_called: bool) -> Iterator[str]:
     """Yield the hover's lines about an FFI target: handlers if the place calls it, else the callers."""
     recent = use.recent
-    times = f", median {duration(recent.median)}, p99 {duration(recent.p99)}" if recent.runs else ""
+    times = f", median {format_duration(recent.median)}, p99 {format_duration(recent.p99)}" if recent.runs else ""
     errors = f", {count(recent.errors, 'error')}" if recent.errors else ""
     sample = f" (the latest {recent.runs:,})" if recent.runs < use.runs else ""
     runs = f"{count(use.runs, 'run')}{times}{errors}{sample}"
@@ -86,7 +86,7 @@ def format_ffi_use(markup: Markup, use: FfiUse, *, is_called: bool) -> Iterator[
             yield _format_handler(markup, handler)
     else:
         for line in lines[:MAX_LISTED_SITES]:
-            where = location_text(line.location.path, line.location.line)
+            where = format_location(line.location.path, line.location.line)
             yield f"called from {markup.code(where)} in {markup.code(line.function)}"
         if len(lines) > MAX_LISTED_SITES:
             yield f"and from {count(len(lines) - MAX_LISTED_SITES, 'more line')}"
@@ -104,5 +104,5 @@ def _format_handler(markup: Markup, handler: FfiHandler) -> str:
     stage = "handler" if handler.stage == "execute" else handler.stage
     made_from = handler.implementation
     place = made_from.location if made_from is not None and made_from.location is not None else handler.location
-    where = f" at {markup.code(location_text(place.path, place.line))}" if place is not None else ""
+    where = f" at {markup.code(format_location(place.path, place.line))}" if place is not None else ""
     return f"{stage} {markup.code((made_from or handler.function).name)}{where}"

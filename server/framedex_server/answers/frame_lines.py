@@ -12,11 +12,11 @@ from lsprotocol import types
 
 from framedex.base.plaintext import printable, visible
 from framedex.path_resolution.files import file_exists
-from framedex.texts.places import location_labels, location_text
+from framedex.texts.places import format_location, format_location_labels
 from framedex_server.answers.navigation_targets import TargetLine, Targets, format_targets
 from framedex_server.answers.remote_sources import find_fetched_location, make_path_resolver
 from framedex_server.answers.session import Session
-from framedex_server.documents.open_documents import path_of
+from framedex_server.documents.open_documents import to_path
 from framedex_server.documents.stack_texts import StackText
 from framedex_server.markup import Markup
 from framedex_server.stack_paths import find_first_public
@@ -69,7 +69,7 @@ async def find_hover(session: Session, uri: str, position: types.Position) -> ty
         return None
     known = None
     if found.location is not None:
-        about = path_of(uri) or session.default_document()
+        about = to_path(uri) or session.default_document()
         known = await session.query(about, lambda index: _find_symbol_and_module(index, found))
         source = await session.run(lambda: _read_source_line(session, found))
     else:
@@ -109,7 +109,7 @@ async def _resolve_at(session: Session, document: StackText, uri: str, position:
     frame = _find_frame(session, document, position)
     if frame is None:
         return None
-    about = path_of(uri) or session.default_document()
+    about = to_path(uri) or session.default_document()
 
     def find(index: Index | None) -> FoundFrame:
         finder = make_resolver(session, uri, index, session.binaries, document)
@@ -146,7 +146,7 @@ def _format_lines(markup: Markup, found: FoundFrame, known: tuple[str, str] | No
     elif frame.place is not None:
         has_no_file = frame.place.path.startswith("<")  # `<string>`: generated or built-in Python code
         missing = "" if has_no_file else ": file not on this machine"
-        yield f"{markup.literal(visible(location_text(frame.place.path, frame.place.line)))}{missing}"
+        yield f"{markup.literal(visible(format_location(frame.place.path, frame.place.line)))}{missing}"
     elif frame.call_address is not None:
         yield f"call at {frame.call_address:#x}: source unknown"
     by_name = (found.location,) if found.location is not None and found.is_found_by_name else ()
@@ -156,16 +156,16 @@ def _format_lines(markup: Markup, found: FoundFrame, known: tuple[str, str] | No
         yield f"from {_format_location(markup, outer)}"
     if len(found.outward) > _MAX_SHOWN:
         yield f"and {len(found.outward) - _MAX_SHOWN} more callers"
-    shown = location_labels(found.location) if found.location is not None else ()
+    shown = format_location_labels(found.location) if found.location is not None else ()
     labels = [label for label in frame.labels if label not in shown]
     if labels:
         yield ", ".join(map(markup.code, labels))
 
 
 def _format_location(markup: Markup, location: Location) -> str:
-    labels = location_labels(location)
+    labels = format_location_labels(location)
     how = f" [{', '.join(labels)}]" if labels else ""
-    return f"{markup.link(markup.code(location_text(location.path, location.line)), location.url)}{how}"
+    return f"{markup.link(markup.code(format_location(location.path, location.line)), location.url)}{how}"
 
 
 def _find_symbol_and_module(index: Index, found: FoundFrame) -> tuple[str, str] | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from lsprotocol import types
 
 from framedex_server.answers.session import Session
-from framedex_server.documents.open_documents import path_of
+from framedex_server.documents.open_documents import to_path
 from framedex_server.markup import Markup
 from framedex_server.protocol import OPEN_GUIDEBOOK
 
@@ -41,7 +41,7 @@ async def find_page_url(
     word = await session.displayed_word(document, position)
     if word is None or word[0] not in _described_functions():
         return None
-    guidebook = session.folder_settings_for(path_of(document.uri) or session.default_document()).guidebook
+    guidebook = session.folder_settings_for(to_path(document.uri) or session.default_document()).guidebook
     return await session.run(lambda: _page_url(guidebook, word[0]))
 
 

@@ -17,12 +17,18 @@ from framedex.base.plaintext import printable
 from framedex.base.words import count
 from framedex.model import ProgramLine
 from framedex.path_resolution.files import file_exists
-from framedex.texts.places import location_labels
+from framedex.texts.places import format_location_labels
 from framedex_server.answers.ffi import find_called_uses, resolve_registration
 from framedex_server.answers.programs import find_lines_inside, find_lines_outside
 from framedex_server.answers.remote_sources import make_location_finder
 from framedex_server.answers.session import RequestPosition, Session
-from framedex_server.stack_paths import can_step_to, find_paths_inward, is_named, local_locations, skipped_notes
+from framedex_server.stack_paths import (
+    can_step_to,
+    find_local_locations,
+    find_paths_inward,
+    format_skipped_notes,
+    is_named,
+)
 from framedex_server.walks import WalkTarget
 
 if TYPE_CHECKING:
@@ -123,7 +129,7 @@ class NavigationTarget:
         """A summary: `61 calls; 7 frames skipped, source not here`; may be empty."""
         calls = [count(self.calls, "call")] if self.calls is not None else []
         turned = [TURNED_OUTWARD_NOTE] if self.turns_outward else []
-        return "; ".join([*turned, *calls, *skipped_notes(self.skipped)])
+        return "; ".join([*turned, *calls, *format_skipped_notes(self.skipped)])
 
 
 TURNED_OUTWARD_NOTE = "turned outward: this line runs the program"
@@ -143,13 +149,13 @@ def find_inward_targets(session: Session, position: RequestPosition, index: Inde
     )
     is_stepped_into = any(is_named(stack_path.target.function.name, word) for stack_path in stack_paths)
     named = (
-        _program_targets(find_lines_inside(session, position, index, word))
+        _find_program_targets(find_lines_inside(session, position, index, word))
         if word and not is_stepped_into and not _has_just_turned(session, index, position)
         else []
     )
     if inside and _is_within_program(within):
         return _merge_targets([*named, *inside])
-    to_handlers = _handler_targets(_find_handlers(session, index, position), passed)
+    to_handlers = _find_handler_targets(_find_handlers(session, index, position), passed)
     return _merge_targets([*named, *to_handlers] or inside)
 
 
@@ -169,12 +175,12 @@ def find_outward_targets(session: Session, position: RequestPosition, index: Ind
     passed = _targets_of_stack_paths(
         index.line(position.path, position.line, capture).paths_outward(can_step_to, within)
     )
-    outside = _program_targets(find_lines_outside(session, position, index))
+    outside = _find_program_targets(find_lines_outside(session, position, index))
     is_inside = bool(outside) and (_is_within_program(within) or not passed)
     return _merge_targets(outside if is_inside else passed)
 
 
-def _program_targets(lines: Iterable[ProgramLine | PythonLine]) -> list[NavigationTarget]:
+def _find_program_targets(lines: Iterable[ProgramLine | PythonLine]) -> list[NavigationTarget]:
     """Return lines within compiled programs, which have no stacks, or lines that run programs, as targets."""
     return [_make_program_target(line, turns_outward=False) for line in lines]
 
@@ -203,7 +209,7 @@ def _is_within_program(within: Sequence[int] | None) -> bool:
 
 
 def _targets_of_stack_paths(
-    stack_paths: Sequence[StackPath], find_locations: Callable[[FrameRow], Iterable[Location]] = local_locations
+    stack_paths: Sequence[StackPath], find_locations: Callable[[FrameRow], Iterable[Location]] = find_local_locations
 ) -> list[NavigationTarget]:
     """Return the targets of stack paths, one for each location of a target frame."""
     return [_make_target(stack_path, spot) for stack_path in stack_paths for spot in find_locations(stack_path.target)]
@@ -214,7 +220,7 @@ def _make_target(stack_path: StackPath, spot: Location) -> NavigationTarget:
     return NavigationTarget(
         target,
         stack_path.target.function.name,
-        tuple(location_labels(spot)),
+        tuple(format_location_labels(spot)),
         stack_path.calls,
         stack_path.skipped_frames,
         arrivals=(WalkTarget(target.path, target.line, stack_path.target.id, stack_path.nodes or None),),
@@ -242,7 +248,7 @@ def _find_handlers(session: Session, index: Index, position: RequestPosition) ->
     return [handler for use in find_called_uses(session, index, position, uses) for handler in use.handlers]
 
 
-def _handler_targets(
+def _find_handler_targets(
     handlers: Sequence[FfiHandler], other_targets: Sequence[NavigationTarget]
 ) -> Iterator[NavigationTarget]:
     """Yield the function of each handler, else its registration, then the other targets of the `ffi_call`.
@@ -252,7 +258,7 @@ def _handler_targets(
     """
     passed: set[tuple[str, int]] = set()
     for handler in handlers:
-        written, registered = _implementation_target(handler), handler.location
+        written, registered = _build_implementation_target(handler), handler.location
         if registered is not None and file_exists(registered.path):
             if written is None:
                 yield NavigationTarget(
@@ -267,7 +273,7 @@ def _handler_targets(
     )
 
 
-def _implementation_target(handler: FfiHandler) -> NavigationTarget | None:
+def _build_implementation_target(handler: FfiHandler) -> NavigationTarget | None:
     function = handler.implementation
     if function is None or function.location is None or not file_exists(function.location.path):
         return None

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framedex.base.plaintext import printable
-from framedex.base.words import count, duration
+from framedex.base.words import count, format_duration
 from framedex.path_resolution.files import file_exists
 from framedex.texts.costs import format_shares
 from framedex_server.answers.session import RequestPosition, Session
@@ -59,14 +59,16 @@ def format_program_uses(markup: Markup, uses: Sequence[ProgramUse]) -> Iterator[
         yield f"{markup.strong('framedex: inside')} {markup.code(use.root or use.name)}: {_format_ops(markup, use)}"
         several = f" as {count(use.programs, 'different program')}" if use.programs > 1 else ""
         latest = use.compilations[0] if use.compilations else None
-        took = f", {'latest ' if use.compiled > 1 else ''}{duration(latest.duration)}" if latest is not None else ""
+        took = (
+            f", {'latest ' if use.compiled > 1 else ''}{format_duration(latest.duration)}" if latest is not None else ""
+        )
         origin = _format_origin(markup, latest.line) if latest is not None else ""
         yield f"compiled into {markup.code(use.name)} {_format_times(use.compiled)}{several}{origin}{took}"
         for fusion in use.fusions[:MAX_SHOWN]:
             lines = format_shares(fusion.shares, partial(_format_location, markup))
             yield f"fused {_format_times(fusion.count)} as {markup.code(fusion.instruction)}: {lines}"
         for runs in use.runs[:MAX_SHOWN]:
-            each = f"{duration(runs.total_duration // max(runs.calls, 1))}{' each' if runs.calls > 1 else ''}"
+            each = f"{format_duration(runs.total_duration // max(runs.calls, 1))}{' each' if runs.calls > 1 else ''}"
             yield f"→ run {_format_times(runs.calls)}{_format_origin(markup, runs.line)}, {each}"
         if len(use.runs) > MAX_SHOWN:
             yield f"and from {count(len(use.runs) - MAX_SHOWN, 'more line')}"
@@ -86,7 +88,7 @@ def format_program_runs(markup: Markup, runs: Sequence[ProgramRun]) -> Iterator[
         more = f" and {len(run.lines) - MAX_SHOWN} more" if len(run.lines) > MAX_SHOWN else ""
         lines = f", with lines {inside}{more}" if inside else f": {markup.code(run.problem)}" if run.problem else ""
         name = markup.code(run.name or "an unknown program")
-        yield f"runs {name} {_format_times(run.calls)}, {duration(run.total_duration)}{compiled}{lines}"
+        yield f"runs {name} {_format_times(run.calls)}, {format_duration(run.total_duration)}{compiled}{lines}"
     if len(runs) > MAX_SHOWN:
         yield f"and runs {count(len(runs) - MAX_SHOWN, 'more program')}"
 

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from framedex.base.words import first_names
+from framedex.base.words import format_first_names
 from framedex.model import Staleness
 from framedex.model.scopes import CaptureScope
-from framedex.texts.places import stale_labels
+from framedex.texts.places import format_stale_labels
 from framedex_server.answers.session import Session
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ LATEST_RUN_LABEL = "latest run"
 ALL_CAPTURES_TEXT = "all captures"
 
 
-def counted_captures_text(session: Session, index: Index, path: str) -> str:
+def format_counted_captures(session: Session, index: Index, path: str) -> str:
     """Return the name of the captures counted for a file: `capture 2`, else the rule that selects them."""
     picked = session.selection.capture_in(index)
     if picked is not None:
@@ -36,9 +36,9 @@ def counted_captures_text(session: Session, index: Index, path: str) -> str:
     return ALL_CAPTURES_TEXT if session.folder_settings_for(path).captures is CaptureScope.ALL else LATEST_RUN_TEXT
 
 
-def counted_captures_label(session: Session, index: Index, path: str) -> str:
+def format_counted_captures_label(session: Session, index: Index, path: str) -> str:
     """Return the short name of the captures counted for a file, for a lens: `capture 2`, `latest run`."""
-    name = counted_captures_text(session, index, path)
+    name = format_counted_captures(session, index, path)
     return LATEST_RUN_LABEL if name == LATEST_RUN_TEXT else name
 
 
@@ -48,14 +48,16 @@ def counted_in_answer(session: Session, index: Index, path: str, read_answer: Ca
     Lines that the latest run did not execute have answers from an older run. The text then names its captures.
     `read_answer` is not called for all captures, whose answer lists every one.
     """
-    name = counted_captures_text(session, index, path)
+    name = format_counted_captures(session, index, path)
     if name != LATEST_RUN_TEXT:
         return name
     answer = read_answer()
     ids = [str(capture.id) for capture in answer.captures]
     if answer.counted is not CaptureScope.LATEST or answer.captures == index.file(path).answer_of().captures:
         return LATEST_RUN_TEXT
-    return f"not {LATEST_RUN_TEXT} but {'capture' if len(ids) == 1 else 'captures'} {first_names(ids, 'capture')}"
+    return (
+        f"not {LATEST_RUN_TEXT} but {'capture' if len(ids) == 1 else 'captures'} {format_first_names(ids, 'capture')}"
+    )
 
 
 async def query_counted(session: Session, path: str, question: Callable[[Index], Answer]) -> Answer | None:
@@ -77,10 +79,10 @@ async def query_counted(session: Session, path: str, question: Callable[[Index],
 
 def change_labels(index: Index, path: str, line: int) -> list[str]:
     """Return labels for changes of a line since the recording (`moved from line 14`); empty if it has not changed."""
-    return stale_labels(index.line(path, line).location_since_recording())
+    return format_stale_labels(index.line(path, line).location_since_recording())
 
 
-def doubt_suffix(index: Index, path: str, line: int) -> str:
+def format_doubt_suffix(index: Index, path: str, line: int) -> str:
     """Return ` [file changed since]`, a suffix for a short text about a line, if the line may have changed.
 
     The suffix is empty if the line only moved, because such texts appear at its current position.

@@ -21,10 +21,15 @@ from framedex.model import Location, LocationEvidence
 from framedex.path_resolution.files import file_exists
 from framedex_server.answers.requests import Json, show_message
 from framedex_server.answers.session import RequestPosition, Session
-from framedex_server.documents.open_documents import path_of
+from framedex_server.documents.open_documents import to_path
 from framedex_server.markup import shorten
 from framedex_server.protocol import FETCH_SOURCE
-from framedex_server.stack_paths import find_paths_inward, find_public_location, local_locations, short_location
+from framedex_server.stack_paths import (
+    find_local_locations,
+    find_paths_inward,
+    find_public_location,
+    format_short_location,
+)
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -45,7 +50,7 @@ def make_location_finder(session: Session, index: Index, uri: str) -> FindLocati
 
     def find_locations(frame: FrameRow) -> Sequence[Location]:
         if frame.id not in known:
-            known[frame.id] = tuple(local_locations(frame)) or tuple(finder.find_for_frame(frame))
+            known[frame.id] = tuple(find_local_locations(frame)) or tuple(finder.find_for_frame(frame))
         return known[frame.id]
 
     return find_locations
@@ -70,7 +75,7 @@ class CheckoutFinder:
             return None
         from framedex.sources.releases.repository import parse_address
 
-        about = path_of(self._uri) or self._session.default_document()
+        about = to_path(self._uri) or self._session.default_document()
         line = parse_address(location.url, self._session.folder_settings_for(about).links)
         if line is None:
             return None
@@ -86,7 +91,7 @@ def make_path_resolver(session: Session, uri: str, index: Index | None) -> PathR
     """Return a path resolver for a document; it searches the workspace folders like source folders."""
     from framedex.path_resolution.precedence import PathResolver
 
-    path, roots = path_of(uri), session.roots()
+    path, roots = to_path(uri), session.roots()
     settings = session.folder_settings_for(path or session.default_document())
     own_folder = [Path(path).parent] if path is not None else []
     return PathResolver(settings.path_map, (*settings.sources, *roots), (*own_folder, *roots), index)
@@ -112,7 +117,7 @@ def find_public_callees(session: Session, index: Index, position: RequestPositio
 
 def format_public_callee(name: str, location: Location) -> str:
     """Return a sentence, without its full stop, about a callee whose source is only on a public page."""
-    return f"{shorten(name)} continues at {short_location(location)}, which is not on this machine"
+    return f"{shorten(name)} continues at {format_short_location(location)}, which is not on this machine"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +132,7 @@ class FetchableSource:
 
 def find_fetchable_source(session: Session, document: str, url: str) -> FetchableSource | None:
     """Return the sources that have a public line; None unless its address has a commit of XLA, JAX or CPython."""
-    from framedex.sources.fetching.wanted import NAMES, named_commit
+    from framedex.sources.fetching.wanted import NAMES, parse_named_commit
     from framedex.sources.releases.repository import parse_address
     from framedex.sources.releases.roots import is_commit
 
@@ -136,14 +141,14 @@ def find_fetchable_source(session: Session, document: str, url: str) -> Fetchabl
     component = next((NAMES[name] for name in sorted(line.names & NAMES.keys())), None) if line is not None else None
     if line is None or component is None or not is_commit(line.revision):
         return None
-    wanted = named_commit(component, line.revision)
+    wanted = parse_named_commit(component, line.revision)
     mirror = settings.mirrors.get(component)
     return FetchableSource(line, wanted, mirror or wanted.repository, mirror is not None)
 
 
 def make_fetch_action(session: Session, uri: str, location: Location) -> Json | None:
     """Return the command that fetches the sources of a public location's commit; None if they cannot be fetched."""
-    source = find_fetchable_source(session, path_of(uri) or session.default_document(), location.url or "")
+    source = find_fetchable_source(session, to_path(uri) or session.default_document(), location.url or "")
     if source is None:
         return None
     about = {"textDocument": {"uri": uri}, "url": location.url}

@@ -14,13 +14,18 @@ from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
 from framedex.base.plaintext import printable
-from framedex.base.words import command_short, duration
+from framedex.base.words import format_duration, shorten_command
 from framedex.path_resolution.files import file_exists
-from framedex.texts.places import stale_labels
+from framedex.texts.places import format_stale_labels
 from framedex_server.answers.session import Session
-from framedex_server.documents.open_documents import path_of
+from framedex_server.documents.open_documents import to_path
 from framedex_server.markup import break_links
-from framedex_server.stack_paths import find_public_location, local_locations, short_location, skipped_notes
+from framedex_server.stack_paths import (
+    find_local_locations,
+    find_public_location,
+    format_short_location,
+    format_skipped_notes,
+)
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -69,7 +74,7 @@ def find_document(session: Session, params: Mapping[str, Any]) -> str:
     """Return a path that selects the index: the document, else one in the `folder`, else one in the workspace."""
     match params:
         case {"textDocument": {"uri": str(uri)}}:
-            return path_of(uri) or session.default_document()
+            return to_path(uri) or session.default_document()
         case {"folder": str(folder)}:
             return str(Path(folder) / "any document")
     return session.default_document()
@@ -90,18 +95,18 @@ def show_message(server: LanguageServer, message: str) -> None:
     server.window_show_message(types.ShowMessageParams(types.MessageType.Info, break_links(message)))
 
 
-def frame_json(session: Session, frame: FrameRow) -> Json:
+def build_frame_json(session: Session, frame: FrameRow) -> Json:
     """Return a frame as JSON; `location` is null if the source is unknown or not on this machine.
 
     In the latter case `url` may be its public address, and `publicPlace` a short name of that.
     """
-    place = next(local_locations(frame), None)
+    place = next(find_local_locations(frame), None)
     public = find_public_location(frame) if place is None else None
     shown: Json | None = None
     if place is not None:
         shown = {
             "uri": session.documents.uri_of(place.path),
-            "range": range_json(session.line_range(place.path, place.line)),
+            "range": build_range_json(session.line_range(place.path, place.line)),
         }
     return {
         "function": printable(frame.function.name),
@@ -110,13 +115,13 @@ def frame_json(session: Session, frame: FrameRow) -> Json:
         "module": printable(frame.location_without_file or frame.module),
         "location": shown,
         "how": place.how.value if place is not None else None,
-        "stale": ", ".join(stale_labels(place)) or None if place is not None else None,
+        "stale": ", ".join(format_stale_labels(place)) or None if place is not None else None,
         "url": public.url if public is not None else None,
-        "publicPlace": short_location(public) if public is not None else None,
+        "publicPlace": format_short_location(public) if public is not None else None,
     }
 
 
-def python_line_json(session: Session, line: PythonLine | None) -> Json:
+def build_python_line_json(session: Session, line: PythonLine | None) -> Json:
     """Return a line of Python as JSON; `location` is null if its file is not on this machine."""
     if line is None:
         return {"function": "", "place": "no line of Python", "location": None, "stale": None}
@@ -124,56 +129,61 @@ def python_line_json(session: Session, line: PythonLine | None) -> Json:
     location: Json | None = None
     if file_exists(place.path):
         where = session.line_range(place.path, place.line)
-        location = {"uri": session.documents.uri_of(place.path), "range": range_json(where)}
-    stale = ", ".join(stale_labels(place)) or None
-    return {"function": printable(line.function), "place": short_location(place), "location": location, "stale": stale}
+        location = {"uri": session.documents.uri_of(place.path), "range": build_range_json(where)}
+    stale = ", ".join(format_stale_labels(place)) or None
+    return {
+        "function": printable(line.function),
+        "place": format_short_location(place),
+        "location": location,
+        "stale": stale,
+    }
 
 
-def duration_json(nanoseconds: int) -> Json:
+def build_duration_json(nanoseconds: int) -> Json:
     """Return a duration in nanoseconds and as text; -1 for a call that never returned."""
-    return {"duration": nanoseconds, "durationText": duration(nanoseconds)}
+    return {"duration": nanoseconds, "durationText": format_duration(nanoseconds)}
 
 
-def difference_text(nanoseconds: int) -> str:
+def format_difference(nanoseconds: int) -> str:
     """Return a change of a duration with its sign: `+1.2 ms`; `=` if there is none."""
     sign = "\N{MINUS SIGN}" if nanoseconds < 0 else "+"
-    return sign + duration(abs(nanoseconds)) if nanoseconds else "="
+    return sign + format_duration(abs(nanoseconds)) if nanoseconds else "="
 
 
-def position_json(session: Session, selected: StackPosition) -> Json:
+def build_position_json(session: Session, selected: StackPosition) -> Json:
     """Return a frame and its stack as JSON: `frame` counts from 0, the `text` from 1."""
     function, boundary = printable(selected.frame.function.name), printable(selected.boundary)
     position = f"{function}: frame {selected.position + 1} of {len(selected.frames)} on the way to {boundary}"
     return {
-        **frame_json(session, selected.frame),
+        **build_frame_json(session, selected.frame),
         "stack": selected.stack,
         "boundary": boundary,
         "call": selected.call,
         "calls": selected.calls,
         "frame": selected.position,
         "frames": len(selected.frames),
-        "text": "; ".join([position, *skipped_notes(selected.skipped)]),
+        "text": "; ".join([position, *format_skipped_notes(selected.skipped)]),
     }
 
 
 def call_json(call: CallRow) -> Json:
     """Return a call as JSON, with times in nanoseconds.
 
-    `start` counts from the start of the recording; `duration` is -1 if the call never returned.
+    `start` counts from the start of the recording; `format_duration` is -1 if the call never returned.
     """
-    from framedex.texts.calls import arguments_text, outcome_text
+    from framedex.texts.calls import format_arguments, format_outcome
 
     return {
         "id": call.id,
         "capture": call.capture,
         "function": printable(call.function),
         "boundary": printable(call.boundary),
-        "arguments": arguments_text(call),
-        "outcome": outcome_text(call).removeprefix(" -> "),
+        "arguments": format_arguments(call),
+        "outcome": format_outcome(call).removeprefix(" -> "),
         "error": call.error,
         "start": call.start,
-        "startText": duration(call.start),
-        **duration_json(call.duration),
+        "startText": format_duration(call.start),
+        **build_duration_json(call.duration),
         "thread": printable(call.thread),
         "stack": call.stack,
     }
@@ -186,13 +196,13 @@ def capture_json(capture: CaptureRow) -> Json:
         "path": printable(capture.path),
         "started": capture.started,
         "command": printable(capture.command),
-        "name": printable(command_short(capture.command)),
+        "name": printable(shorten_command(capture.command)),
         "calls": capture.calls,
         "stacks": capture.stacks,
     }
 
 
-def range_json(text_range: types.Range) -> Json:
+def build_range_json(text_range: types.Range) -> Json:
     """Return a range as LSP's JSON."""
     return {
         "start": {"line": text_range.start.line, "character": text_range.start.character},

@@ -20,7 +20,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex.base.errors import FramedexError
-from framedex_server.documents.open_documents import OpenDocuments, path_of
+from framedex_server.documents.open_documents import OpenDocuments, to_path
 from framedex_server.documents.stack_texts import StackTexts
 from framedex_server.indexes import Indexes
 from framedex_server.protocol import INDEX_CHANGED
@@ -226,7 +226,7 @@ class Session:
         self, document: types.TextDocumentIdentifier, position: types.Position
     ) -> RequestPosition | None:
         """Return the place of a request; None if its document is not a file, or the line is not saved yet."""
-        path = path_of(document.uri)
+        path = to_path(document.uri)
         if path is None:
             return None
         line: int | None = position.line + 1
@@ -242,7 +242,7 @@ class Session:
 
     def source_path(self, document: types.TextDocumentIdentifier) -> str | None:
         """Return the real path of a source file; None for a trace document or a document that is not a file."""
-        return None if self.documents.is_trace(document.uri) else path_of(document.uri)
+        return None if self.documents.is_trace(document.uri) else to_path(document.uri)
 
     def word_at(self, position: RequestPosition) -> str:
         """Return the identifier at a place; empty if there is none."""

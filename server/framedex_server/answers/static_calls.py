@@ -15,7 +15,7 @@ from lsprotocol import types
 
 from framedex.base.plaintext import printable
 from framedex.path_resolution.files import file_exists
-from framedex.texts.places import caller_uncertainty
+from framedex.texts.places import format_caller_uncertainty
 from framedex_server.answers.session import Session
 from framedex_server.markup import shorten
 
@@ -55,7 +55,7 @@ def static_callees(
 ) -> list[types.CallHierarchyOutgoingCall]:
     """Return the calls in a definition's text, except calls to the `recorded` definitions (path, first line)."""
     most = min(MAX_CALLS, session.settings_for(definition.origin).limit)
-    return list(islice(_unrecorded_callees(session, definition, index, recorded), most))
+    return list(islice(_find_unrecorded_callees(session, definition, index, recorded), most))
 
 
 def static_callers(
@@ -72,14 +72,14 @@ def static_callers(
     for each in callers[:most]:
         path, line = each.location.path, each.location.line
         item = _make_item(
-            session, each.name, each.location, each.end_line, MARK + caller_uncertainty(each), definition.origin
+            session, each.name, each.location, each.end_line, MARK + format_caller_uncertainty(each), definition.origin
         )
         ranges = [session.line_range(path, site) for site in each.lines]
         calls.append(types.CallHierarchyIncomingCall(item, ranges or [session.line_range(path, line)]))
     return calls, found.doubtful + len(callers) - len(calls)
 
 
-def _unrecorded_callees(
+def _find_unrecorded_callees(
     session: Session, definition: SourceDefinition, index: Index, recorded: Collection[tuple[str, int]]
 ) -> Iterator[types.CallHierarchyOutgoingCall]:
     for call in index.line(definition.path, definition.line).static_callees():

@@ -1,1 +1,1 @@
-"""Texts that the server reads: open buffers, source files, and trace documents."""
+"""Documents that the server reads: open buffers, source files, and trace documents."""

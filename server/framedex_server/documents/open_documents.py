@@ -50,7 +50,7 @@ class OpenDocuments:
 
     def on_open(self, uri: str) -> None:
         """Record that the client opened `uri`."""
-        path = path_of(uri)
+        path = to_path(uri)
         if path is not None:
             self._uris[path] = uri
 
@@ -66,7 +66,7 @@ class OpenDocuments:
 
     def uri_of(self, path: str) -> str:
         """Return the URI under which the client knows, or would open, the file with the real path `path`."""
-        return self._uris.get(path) or _file_uri(self._to_client_path(path))
+        return self._uris.get(path) or _build_file_uri(self._to_client_path(path))
 
     def language(self, uri: str) -> str | None:
         """Return the language id that the client gave an open document."""
@@ -83,7 +83,7 @@ class OpenDocuments:
         """
         text = self._text_of(uri)
         if text is None:
-            path = path_of(uri)
+            path = to_path(uri)
             text = read_text(path) if path is not None else ""
         return _normalize_newlines(text)
 
@@ -109,7 +109,7 @@ class OpenDocuments:
         return path
 
 
-def path_of(uri: str) -> str | None:
+def to_path(uri: str) -> str | None:
     """Return the real path of a `file:` URI, as stored in the index; None for any other URI."""
     try:
         path = to_fs_path(uri)
@@ -118,7 +118,7 @@ def path_of(uri: str) -> str | None:
         return None
 
 
-def _file_uri(path: str) -> str:
+def _build_file_uri(path: str) -> str:
     # Bytes that are not UTF-8 are lone surrogates (PEP 383); pygls.uris.from_fs_path raises on them.
     try:
         return "file://" + quote(path, errors="surrogateescape")

@@ -43,9 +43,9 @@ class StackText:
 
     def source_of(self, frame: TextFrame) -> str:
         """Return the source line that the text quotes for a frame; empty if there is none."""
-        from framedex.text_stacks.source_lookup.frame_context import quoted_source
+        from framedex.text_stacks.source_lookup.frame_context import find_quoted_source
 
-        return quoted_source(frame, self.lines)
+        return find_quoted_source(frame, self.lines)
 
     def find_callee(self, frame: TextFrame) -> TextFrame | None:
         """Return the frame that a frame calls, if the text contains it."""

@@ -14,11 +14,11 @@ from framedex.base import words
 from framedex.base.plaintext import printable, truncate
 from framedex.model import FrameRole, FrameRow, Language, Section, SectionKind, Trace
 from framedex.path_resolution.files import file_exists
-from framedex.texts.calls import arguments_text, error_headline, outcome_text
-from framedex.texts.captures import truncation_reason, unmerged_reason
-from framedex.texts.places import cell_name, location_text
-from framedex.texts.traces import frame_labels, recorded_labels
-from framedex_server.markup import Markup, code_span
+from framedex.texts.calls import format_arguments, format_error_headline, format_outcome
+from framedex.texts.captures import format_truncation_reason, format_unmerged_reason
+from framedex.texts.places import format_cell_name, format_location
+from framedex.texts.traces import format_frame_labels, format_recorded_labels
+from framedex_server.markup import Markup, format_code_span
 
 _MARKUP = Markup(markdown=True)
 _PACKAGES = re.compile(r"/(?:site|dist)-packages/")
@@ -44,33 +44,34 @@ def format_markdown(trace: Trace, uri_of: Uri) -> str:
 
 def _format_header(trace: Trace) -> Iterator[str]:
     call = trace.call
-    yield f"### {_code_span(call.function)}"
+    yield f"### {_format_code_span(call.function)}"
     yield ""
-    if arguments := arguments_text(call):
-        yield f"- Arguments: {_code_span(arguments)}"
+    if arguments := format_arguments(call):
+        yield f"- Arguments: {_format_code_span(arguments)}"
     if call.error > 0:
-        yield f"- Error: {_code_span(error_headline(call))}"
-    elif outcome := outcome_text(call).removeprefix(" -> "):
-        yield f"- Result: {_code_span(outcome)}"
-    yield f"- Duration: {words.duration(call.duration)}, thread {_code_span(call.thread)}"
-    yield f"- Recorded: call {call.id} of {_code_span(trace.capture.command)}, {words.clock(trace.capture.started)}"
-    if reason := unmerged_reason(trace):
-        yield f"- Not merged: {_code_span(reason)}"
-    if reason := truncation_reason(trace):
-        yield f"- Cut off: {_code_span(reason)}"
+        yield f"- Error: {_format_code_span(format_error_headline(call))}"
+    elif outcome := format_outcome(call).removeprefix(" -> "):
+        yield f"- Result: {_format_code_span(outcome)}"
+    yield f"- Duration: {words.format_duration(call.duration)}, thread {_format_code_span(call.thread)}"
+    started = words.format_local_time(trace.capture.started)
+    yield f"- Recorded: call {call.id} of {_format_code_span(trace.capture.command)}, {started}"
+    if reason := format_unmerged_reason(trace):
+        yield f"- Not merged: {_format_code_span(reason)}"
+    if reason := format_truncation_reason(trace):
+        yield f"- Cut off: {_format_code_span(reason)}"
 
 
 def _list_sections(trace: Trace, uri_of: Uri) -> Iterator[str]:
     for section in trace.sections():
         yield ""
-        yield f"{_section_title(section)}, most recent call last:"
+        yield f"{_format_section_title(section)}, most recent call last:"
         yield ""
         yield from _format_frames(section.frames, uri_of)
 
 
-def _section_title(section: Section) -> str:
+def _format_section_title(section: Section) -> str:
     if section.dispatch is not None:
-        return f"Dispatched from thread {_code_span(section.dispatch.thread)}, {section.dispatch.how}"
+        return f"Dispatched from thread {_format_code_span(section.dispatch.thread)}, {section.dispatch.how}"
     return _TITLES[section.kind]
 
 
@@ -93,24 +94,28 @@ def _fold_items(items: Sequence[str]) -> Iterator[str]:
 
 def _format_frame(frame: FrameRow, uri_of: Uri) -> str:
     language = "Python" if frame.function.language is Language.PYTHON else "C++"
-    labels = [*frame_labels(frame), *map(_code_span, recorded_labels(frame))]
+    labels = [*format_frame_labels(frame), *map(_format_code_span, format_recorded_labels(frame))]
     suffix = f" ({', '.join(labels)})" if labels else ""
-    return f"{language} {_code_span(frame.function.name)} {_format_location(frame, uri_of)}{suffix}"
+    return f"{language} {_format_code_span(frame.function.name)} {_format_location(frame, uri_of)}{suffix}"
 
 
 def _format_location(frame: FrameRow, uri_of: Uri) -> str:
     place = frame.location
     if frame.location_without_file is not None:
-        text = _code_span(frame.location_without_file)
+        text = _format_code_span(frame.location_without_file)
         is_there = place is not None and file_exists(place.path)
         return f"at {_MARKUP.link(text, f'{uri_of(place.path)}#L{place.line}')}" if place and is_there else f"at {text}"
     if place is None:
-        return f"in {_code_span(f'{PurePath(frame.module).name}+{frame.offset:#x}')}"
-    text = _code_span(
-        location_text(place.path, place.line) if cell_name(place.path) else f"{_shorten_path(place.path)}:{place.line}"
+        return f"in {_format_code_span(f'{PurePath(frame.module).name}+{frame.offset:#x}')}"
+    text = _format_code_span(
+        format_location(place.path, place.line)
+        if format_cell_name(place.path)
+        else f"{_shorten_path(place.path)}:{place.line}"
     )
     url = f"{uri_of(place.path)}#L{place.line}" if file_exists(place.path) else place.url
-    return f"at {_MARKUP.link(text, url)}" if url is not None else f"at {_code_span(f'{place.path}:{place.line}')}"
+    return (
+        f"at {_MARKUP.link(text, url)}" if url is not None else f"at {_format_code_span(f'{place.path}:{place.line}')}"
+    )
 
 
 def _shorten_path(path: str) -> str:
@@ -118,6 +123,6 @@ def _shorten_path(path: str) -> str:
     return _PACKAGES.split(path)[-1] if _PACKAGES.search(path) else PurePath(path).name
 
 
-def _code_span(text: str) -> str:
-    """Return a text of a capture as a code span."""
-    return code_span(truncate(printable(text), _MAX_ARGUMENT_CHARACTERS))
+def _format_code_span(text: str) -> str:
+    """Return a string of a capture as a code span."""
+    return format_code_span(truncate(printable(text), _MAX_ARGUMENT_CHARACTERS))

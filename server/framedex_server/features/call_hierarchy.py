@@ -158,15 +158,17 @@ def find_callers(session: Session, subject: ItemFunction, index: Index) -> list[
     function = _find_function(index, subject)
     if function is None:
         return []
-    direct, _ = index.functions.direct_neighbours(function.id)
+    direct, _ = index.functions.find_direct_neighbours(function.id)
     calls = []
     for edge, calls_made in _format_edge_counts(index.functions.callers(function.id), _max_edges(session, subject)):
         calls_made += "" if edge.caller.id in direct else INDIRECTLY
-        sites = _sites_in(edge, _local_file(edge.caller) or next((site.path for site in edge.sites), ""))
+        sites = _find_sites_in(edge, _local_file(edge.caller) or next((site.path for site in edge.sites), ""))
         anchor = ItemLocation(sites[0].path, sites[0].line) if sites else subject.anchor
         item = _make_item(session, index, edge.caller, subject.origin, anchor, calls_made)
         # Clients open `from_ranges` in the caller's document, and some show nothing if there are none.
-        calls.append(types.CallHierarchyIncomingCall(item, _line_ranges(session, sites) or [item.selection_range]))
+        calls.append(
+            types.CallHierarchyIncomingCall(item, _build_line_ranges(session, sites) or [item.selection_range])
+        )
     return calls
 
 
@@ -222,15 +224,15 @@ def find_callees(session: Session, subject: ItemFunction, index: Index) -> list[
     function = _find_function(index, subject)
     if function is None:
         return []
-    _, direct = index.functions.direct_neighbours(function.id)
+    _, direct = index.functions.find_direct_neighbours(function.id)
     here = session.line_range(subject.anchor.path, subject.anchor.line)
     calls = []
     for edge, calls_made in _format_edge_counts(index.functions.callees(function.id), _max_edges(session, subject)):
         calls_made += "" if edge.callee.id in direct else INDIRECTLY
-        sites = _sites_in(edge, subject.anchor.path)
+        sites = _find_sites_in(edge, subject.anchor.path)
         anchor = ItemLocation(sites[0].path, sites[0].line) if sites else subject.anchor
         item = _make_item(session, index, edge.callee, subject.origin, anchor, calls_made)
-        calls.append(types.CallHierarchyOutgoingCall(item, _line_ranges(session, sites) or [here]))
+        calls.append(types.CallHierarchyOutgoingCall(item, _build_line_ranges(session, sites) or [here]))
     return [*calls, *_find_static_callees(session, subject, function, index)]
 
 
@@ -269,7 +271,7 @@ def _format_edge_counts(edges: Sequence[CallEdge], limit: int) -> Iterator[tuple
         yield edge, count(edge.calls, "call") + left_out
 
 
-def _sites_in(edge: CallEdge, path: str) -> list[Location]:
+def _find_sites_in(edge: CallEdge, path: str) -> list[Location]:
     """Return the caller's lines in the file that its item opens: clients read `from_ranges` as lines of that file."""
     return [site for site in edge.sites if site.path == path and file_exists(path)][:MAX_SITES]
 
@@ -279,7 +281,7 @@ def _local_file(function: FunctionRow) -> str | None:
     return function.location.path if function.location and file_exists(function.location.path) else None
 
 
-def _line_ranges(session: Session, sites: Sequence[Location]) -> list[types.Range]:
+def _build_line_ranges(session: Session, sites: Sequence[Location]) -> list[types.Range]:
     return [session.line_range(site.path, site.line) for site in sites]
 
 

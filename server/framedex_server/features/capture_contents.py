@@ -13,20 +13,20 @@ from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
 from framedex.base.plaintext import printable
-from framedex.base.words import duration
+from framedex.base.words import format_duration
 from framedex_server.answers.requests import (
     Json,
+    build_duration_json,
+    build_frame_json,
     call_json,
     capture_json,
-    duration_json,
-    frame_json,
     parse_integer,
     parse_optional_integer,
     parse_params,
     query_contents,
 )
 from framedex_server.answers.session import Session
-from framedex_server.stack_paths import short_location
+from framedex_server.stack_paths import format_short_location
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -83,7 +83,7 @@ def register(server: LanguageServer, session: Session) -> None:
 
         def read_frame(index: Index) -> Json | None:
             row = index.frame(wanted)
-            return None if row is None else frame_json(session, row)
+            return None if row is None else build_frame_json(session, row)
 
         return await query_contents(session, parameters, read_frame)
 
@@ -96,8 +96,8 @@ def _boundaries_json(index: Index, capture: int, text: str) -> Json:
                 "function": printable(each.function),
                 "boundary": printable(each.boundary),
                 "calls": each.calls,
-                **duration_json(each.duration),
-                "averageText": duration(each.duration // (each.calls or 1)),
+                **build_duration_json(each.duration),
+                "averageText": format_duration(each.duration // (each.calls or 1)),
                 "latestCall": each.latest_call,
             }
             for each in index.capture(capture).boundaries(text)
@@ -106,18 +106,21 @@ def _boundaries_json(index: Index, capture: int, text: str) -> Json:
 
 
 def _frames_json(session: Session, trace: Trace | None) -> Json | None:
-    from framedex.texts.captures import truncation_reason, unmerged_reason
-    from framedex.texts.traces import section_title
+    from framedex.texts.captures import format_truncation_reason, format_unmerged_reason
+    from framedex.texts.traces import format_section_title
 
     if trace is None:
         return None
     return {
         "call": call_json(trace.call),
         "capture": capture_json(trace.capture),
-        "unmerged": unmerged_reason(trace),
-        "cutOff": truncation_reason(trace),
+        "unmerged": format_unmerged_reason(trace),
+        "cutOff": format_truncation_reason(trace),
         "stacks": [
-            {"title": section_title(section), "frames": [frame_json(session, frame) for frame in section.frames]}
+            {
+                "title": format_section_title(section),
+                "frames": [build_frame_json(session, frame) for frame in section.frames],
+            }
             for section in trace.sections()
         ],
     }
@@ -164,7 +167,9 @@ def _difference_graph_json(index: Index, before: int, after: int, with_glue: boo
     both = merge_flames(*graphs)
     document = _graph_json(both.graph)
     for node, one, other in zip(document["nodes"], both.before, both.after, strict=True):
-        node["before"], node["after"] = ({"calls": each.calls, **duration_json(each.duration)} for each in (one, other))
+        node["before"], node["after"] = (
+            {"calls": each.calls, **build_duration_json(each.duration)} for each in (one, other)
+        )
         node["changed"] = {
             "duration": classify_change(one.duration, other.duration),
             "calls": classify_change(one.calls, other.calls),
@@ -179,7 +184,7 @@ def _flame_graph_json(index: Index, capture: int, boundary: int | None, with_glu
 def _graph_json(graph: FlameGraph) -> Json:
     return {
         "calls": graph.calls,
-        **duration_json(graph.duration),
+        **build_duration_json(graph.duration),
         "hidden": graph.hidden,
         "merged": graph.merged,
         "nodes": [_node_json(node) for node in graph.nodes],
@@ -193,9 +198,9 @@ def _node_json(node: FlameNode) -> Json:
         "kind": node.kind.value,
         "name": printable(node.name),
         "calls": node.calls,
-        **duration_json(node.duration),
+        **build_duration_json(node.duration),
         "frame": node.frame,
-        "place": None if place is None else short_location(place),
+        "place": None if place is None else format_short_location(place),
         "how": None if place is None else place.how.value,
         "merged": node.merged,
     }

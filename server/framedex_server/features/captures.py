@@ -17,20 +17,20 @@ from pygls.lsp.server import LanguageServer
 from framedex.base import words
 from framedex.base.errors import FramedexError
 from framedex.base.plaintext import printable
-from framedex.base.words import duration
+from framedex.base.words import format_duration
 from framedex.model.scopes import CaptureScope
-from framedex_server.answers.provenance import ALL_CAPTURES_TEXT, LATEST_RUN_TEXT, counted_captures_text
+from framedex_server.answers.provenance import ALL_CAPTURES_TEXT, LATEST_RUN_TEXT, format_counted_captures
 from framedex_server.answers.requests import (
     Json,
+    build_duration_json,
+    build_python_line_json,
     capture_json,
-    difference_text,
-    duration_json,
     find_document,
+    format_difference,
     parse_integer,
     parse_optional_integer,
     parse_params,
     parse_position,
-    python_line_json,
     query_contents,
     show_message,
 )
@@ -160,9 +160,9 @@ def _row_json(boundary: str, before: tuple[int, int], after: tuple[int, int]) ->
     change = after[1] - before[1]
     return {
         "boundary": printable(boundary),
-        "before": {"calls": before[0], **duration_json(before[1])},
-        "after": {"calls": after[0], **duration_json(after[1])},
-        "differenceText": difference_text(change),
+        "before": {"calls": before[0], **build_duration_json(before[1])},
+        "after": {"calls": after[0], **build_duration_json(after[1])},
+        "differenceText": format_difference(change),
     }
 
 
@@ -187,7 +187,7 @@ def _captures_json(session: Session, index: Index) -> Json:
         "index": printable(str(index.path)),
         "captures": rows,
         "selected": session.selection.capture_in(index),
-        "counted": counted_captures_text(session, index, str(index.path)),
+        "counted": format_counted_captures(session, index, str(index.path)),
     }
 
 
@@ -223,7 +223,7 @@ def _compare_lines(session: Session, index: Index, before: int, after: int, floo
     from framedex.diff.comparison import compare_recordings
     from framedex.diff.model import DiffAspect, describe_side, sort_worst_first
     from framedex.diff.noise import MIN_DIFFERENCE_NS, NoiseThresholds
-    from framedex.diff.text import verdicts_text, versions_text
+    from framedex.diff.text import format_verdicts, format_versions
 
     captures = {capture.id: capture for capture in index.captures()}
     if not {before, after} <= captures.keys():
@@ -236,10 +236,10 @@ def _compare_lines(session: Session, index: Index, before: int, after: int, floo
     return {
         "before": capture_json(captures[before]),
         "after": capture_json(captures[after]),
-        "versions": [printable(text) for text in versions_text(found)],
+        "versions": [printable(text) for text in format_versions(found)],
         "floor": noise.min_difference_ns,
-        "floorText": duration(noise.min_difference_ns),
-        "text": verdicts_text([verdict for verdict, _ in lines], found.unchanged),
+        "floorText": format_duration(noise.min_difference_ns),
+        "text": format_verdicts([verdict for verdict, _ in lines], found.unchanged),
         "lines": [_line_json(session, verdict, line, found) for verdict, line in lines[:MAX_LINES]],
         "more": max(len(lines) - MAX_LINES, 0),
     }
@@ -252,12 +252,12 @@ def _line_json(session: Session, verdict: CostTrend, line: LineDiff, found: Diff
     reasons = _find_reasons(line, found)
     return {
         "verdict": verdict.value,
-        **python_line_json(session, line.after or line.before),
+        **build_python_line_json(session, line.after or line.before),
         "only": _find_only_side(line),
         "measure": printable(cost.name),
-        "before": duration_json(cost.before),
-        "after": duration_json(cost.after),
-        "differenceText": difference_text(cost.change),
+        "before": build_duration_json(cost.before),
+        "after": build_duration_json(cost.after),
+        "differenceText": format_difference(cost.change),
         "isNoise": all(each.about is not DiffAspect.TIMES for each in line.quantities),
         "reasons": reasons[:MAX_REASONS],
         "moreReasons": max(len(reasons) - MAX_REASONS, 0),
@@ -266,15 +266,15 @@ def _line_json(session: Session, verdict: CostTrend, line: LineDiff, found: Diff
 
 def _find_reasons(line: LineDiff, found: Differences) -> list[str]:
     """Return the differences of the line, then those of its loop's rounds."""
-    from framedex.diff.text import line_reasons, quantity_text
+    from framedex.diff.text import format_line_reasons, format_quantity
 
     loops = [
-        quantity_text(each)
+        format_quantity(each)
         for loop in found.loops
         if (loop.before, loop.after) == (line.before, line.after)
         for each in loop.quantities
     ]
-    return [printable(text) for text in dict.fromkeys([*line_reasons(line), *loops])]
+    return [printable(text) for text in dict.fromkeys([*format_line_reasons(line), *loops])]
 
 
 def _find_only_side(line: LineDiff) -> str | None:

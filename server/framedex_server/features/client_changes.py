@@ -18,7 +18,7 @@ from pygls.lsp.server import LanguageServer
 from framedex.base.nativepart import NoNativePartError
 from framedex.sources.files import LANGUAGES
 from framedex_server.answers.session import Session
-from framedex_server.documents.open_documents import path_of
+from framedex_server.documents.open_documents import to_path
 
 SECTION = "framedex"
 
@@ -117,7 +117,7 @@ def register_watched_files(server: LanguageServer, session: Session) -> None:
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     async def on_watched_files_change(params: types.DidChangeWatchedFilesParams) -> None:
-        paths = [Path(path) for change in params.changes if (path := path_of(change.uri)) is not None]
+        paths = [Path(path) for change in params.changes if (path := to_path(change.uri)) is not None]
         ours = [path for path in paths if ".framedex" in path.parts]
         if ours:
             for hook in session.on_recordings_change:

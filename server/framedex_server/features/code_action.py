@@ -34,7 +34,7 @@ from framedex_server.protocol import (
     OPEN_TRACE,
     SHOW_COSTS,
 )
-from framedex_server.stack_paths import short_location
+from framedex_server.stack_paths import format_short_location
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -110,7 +110,7 @@ def _make_go_to_action(session: Session, candidate: NavigationTarget) -> types.C
 
 
 def _make_page_action(location: Location) -> types.CodeAction:
-    title = f"Open the public page of {short_location(location)}"
+    title = f"Open the public page of {format_short_location(location)}"
     return types.CodeAction(title, kind=PAGE_KIND, command=types.Command(title, OPEN_PUBLIC, arguments=[location.url]))
 
 

@@ -21,15 +21,15 @@ from framedex_server.answers.costs import (
 )
 from framedex_server.answers.requests import (
     Json,
+    build_python_line_json,
     parse_integer,
     parse_optional_integer,
     parse_params,
     parse_position,
-    python_line_json,
     query_contents,
 )
 from framedex_server.answers.session import Session
-from framedex_server.stack_paths import short_location
+from framedex_server.stack_paths import format_short_location
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -108,7 +108,7 @@ def _line_json(session: Session, answer: Answer, rows: Sequence[Row], stacks: Se
     return {
         "text": cost.text,
         "details": cost.details,
-        **python_line_json(session, line),
+        **build_python_line_json(session, line),
         "call": cost.latest_call,
         "stacks": [_stack_json(answer, way) for way in stacks[:MAX_STACKS]],
         "more": max(len(stacks) - MAX_STACKS, 0),
@@ -119,7 +119,7 @@ def _stack_json(answer: Answer, stack: Row) -> Json:
     return {
         "text": printable(f"{answer.kind(stack)}: {answer.text([stack])}"),
         "outward": [
-            {"function": printable(line.function), "place": short_location(line.location)}
+            {"function": printable(line.function), "place": format_short_location(line.location)}
             for line in stack.outward[:MAX_STACKS]
         ],
         "call": stack.latest_call,

@@ -20,7 +20,7 @@ from pygls.lsp.server import LanguageServer
 from framedex.base.plaintext import printable
 from framedex_server.answers.costs import LineCost, find_file_costs, select_answers
 from framedex_server.answers.session import Session
-from framedex_server.documents.open_documents import path_of
+from framedex_server.documents.open_documents import to_path
 from framedex_server.settings import OFF, EditorSettings
 
 if TYPE_CHECKING:
@@ -74,18 +74,20 @@ def _supports_push_only(server: LanguageServer) -> bool:
 
 
 async def _find_diagnostics(session: Session, uri: str) -> list[types.Diagnostic]:
-    path = path_of(uri)
+    path = to_path(uri)
     if path is None or session.documents.is_trace(uri):
         return []
     troubles = await session.query(path, lambda index: find_problems(session, path, index)) or []
     settings = session.settings_for(path)
-    answers = [each for each in select_answers(settings, "diagnostics") if severity_of(settings, each.name) is not None]
+    answers = [
+        each for each in select_answers(settings, "diagnostics") if find_severity(settings, each.name) is not None
+    ]
     costs = await find_file_costs(session, path, answers)
     remarkable = [(line, cost) for line, cost in costs if cost.is_remarkable][: session.settings_for(path).limit]
     return [*troubles, *(_make_cost_diagnostic(session, path, line, cost) for line, cost in remarkable)]
 
 
-def severity_of(settings: EditorSettings, answer: str) -> types.DiagnosticSeverity | None:
+def find_severity(settings: EditorSettings, answer: str) -> types.DiagnosticSeverity | None:
     """Return the severity of an answer's diagnostics; None if the settings switch them off."""
     severity: str = getattr(settings, f"{answer}_severity")
     return None if severity == OFF else types.DiagnosticSeverity[severity.capitalize()]
@@ -109,7 +111,7 @@ def _make_cost_diagnostic(session: Session, path: str, line: int, cost: LineCost
     return types.Diagnostic(
         range=session.line_range(path, line),
         message="\n".join([cost.text, *cost.details]),
-        severity=severity_of(session.settings_for(path), cost.answer.name),
+        severity=find_severity(session.settings_for(path), cost.answer.name),
         code=cost.answer.name,
         source=SOURCE,
     )

@@ -14,10 +14,10 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex.path_resolution.files import file_exists
-from framedex.texts.places import location_labels
+from framedex.texts.places import format_location_labels
 from framedex_server.answers.frame_lines import make_resolver
 from framedex_server.answers.session import Session
-from framedex_server.documents.open_documents import path_of
+from framedex_server.documents.open_documents import to_path
 from framedex_server.documents.stack_texts import StackText
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def register(server: LanguageServer, session: Session) -> None:
         document = await session.texts.parse(uri)
         if document is None:
             return None
-        about = path_of(uri) or session.default_document()
+        about = to_path(uri) or session.default_document()
         found = await session.query(about, lambda index: _find_links(session, document, uri, index))
         return found if found is not None else await session.run(lambda: _find_links(session, document, uri, None))
 
@@ -82,7 +82,7 @@ def _frames_with_callees(document: StackText, finder: Resolver) -> Iterator[tupl
 
 
 def _make_link(session: Session, text_range: types.Range, location: Location) -> types.DocumentLink:
-    labels = location_labels(location)
+    labels = format_location_labels(location)
     known = [f"location: {', '.join(labels)}"] if labels else []
     if location.url is not None:
         known.insert(0, "the file is not on this machine")

@@ -21,7 +21,7 @@ from framedex.base.words import count
 from framedex.model import FrameRole, Language
 from framedex_server.answers.frame_lines import frame_range, stack_range
 from framedex_server.answers.session import Session
-from framedex_server.documents.open_documents import path_of
+from framedex_server.documents.open_documents import to_path
 from framedex_server.documents.stack_texts import StackText
 from framedex_server.markup import shorten
 
@@ -70,11 +70,11 @@ def _stack_symbols(session: Session, document: StackText) -> Iterator[types.Docu
             selection_range=types.Range(
                 types.Position(stack.first_line, 0), session.position_in(first, stack.first_line, len(first))
             ),
-            children=[_frame_symbol(session, document, frame) for frame in frames],
+            children=[_build_frame_symbol(session, document, frame) for frame in frames],
         )
 
 
-def _frame_symbol(session: Session, document: StackText, frame: TextFrame) -> types.DocumentSymbol:
+def _build_frame_symbol(session: Session, document: StackText, frame: TextFrame) -> types.DocumentSymbol:
     where = frame_range(session, document, frame)
     place = f"{frame.place.path}:{frame.place.line}" if frame.place else frame.module
     name = frame.function or place or (f"{frame.address:#x}" if frame.address is not None else "(unknown)")
@@ -112,15 +112,15 @@ def register_folding(server: LanguageServer, session: Session) -> None:
         document = await session.texts.parse(uri)
         if document is None:
             return None
-        with_runs = session.settings_for(path_of(uri) or session.default_document()).fold_glue
+        with_runs = session.settings_for(to_path(uri) or session.default_document()).fold_glue
         text_document = server.client_capabilities.text_document
         ability = text_document.folding_range if text_document else None
         limit = (ability.range_limit if ability else None) or MAX_RANGES
         found = await session.texts.run(lambda: list(_stack_ranges(document)))
         if with_runs:  # after whole stacks: a client with a small limit folds only those
-            about = path_of(uri) or session.default_document()
+            about = to_path(uri) or session.default_document()
             recorded = await session.query(about, lambda index: _find_recorded_glue(index, document)) or frozenset()
-            found += await session.texts.run(lambda: list(_glue_ranges(document, recorded)))
+            found += await session.texts.run(lambda: list(_find_glue_ranges(document, recorded)))
         return found[: min(limit, MAX_RANGES)] or None
 
 
@@ -130,7 +130,7 @@ def _stack_ranges(document: StackText) -> Iterator[types.FoldingRange]:
             yield types.FoldingRange(stack.first_line, stack.last_line, kind=types.FoldingRangeKind.Region)
 
 
-def _glue_ranges(document: StackText, recorded: Collection[FunctionKey]) -> Iterator[types.FoldingRange]:
+def _find_glue_ranges(document: StackText, recorded: Collection[FunctionKey]) -> Iterator[types.FoldingRange]:
     for stack in document.reading.stacks:
         run: list[TextFrame] = []
         for frame in stack.frames:
@@ -169,11 +169,11 @@ def _function_key(frame: TextFrame) -> FunctionKey | None:
 def _is_glue(frame: TextFrame) -> bool:
     """Return whether a frame is glue or interpreter; alternatives share the name of the frame above them."""
     from framedex.binaries.names import readable_name
-    from framedex.binaries.roles import role_of
+    from framedex.binaries.roles import classify_native_frame
 
     if frame.language is not Language.NATIVE or not (frame.function or frame.module):
         return False
-    return role_of(frame.module, readable_name(frame.function)) is not FrameRole.CODE
+    return classify_native_frame(frame.module, readable_name(frame.function)) is not FrameRole.CODE
 
 
 def register_selection_ranges(server: LanguageServer, session: Session) -> None:
@@ -189,13 +189,13 @@ def _selection_range(session: Session, document: StackText, position: types.Posi
     last = len(document.lines) - 1
     end = session.position_in(document.lines[last], last, len(document.lines[last]))
     found = types.SelectionRange(types.Range(types.Position(0, 0), end))
-    for inner in _enclosing_ranges(session, document, position):
+    for inner in _find_enclosing_ranges(session, document, position):
         if inner != found.range and _contains(found.range, inner) and _contains(inner, types.Range(position, position)):
             found = types.SelectionRange(inner, parent=found)
     return found
 
 
-def _enclosing_ranges(session: Session, document: StackText, position: types.Position) -> Iterator[types.Range]:
+def _find_enclosing_ranges(session: Session, document: StackText, position: types.Position) -> Iterator[types.Range]:
     """Yield the ranges around a position, outermost first."""
     stack = document.stack_around(position.line)
     if stack is None:

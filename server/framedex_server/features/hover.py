@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from framedex.base.words import clock, count, duration
-from framedex.texts.places import location_labels, release_labels
+from framedex.base.words import count, format_duration, format_local_time
+from framedex.texts.places import format_location_labels, release_labels
 from framedex_server.answers import frame_lines
 from framedex_server.answers.ffi import find_called_uses, format_ffi_use
 from framedex_server.answers.guidebook import add_page_link
@@ -28,7 +28,7 @@ from framedex_server.answers.remote_sources import CheckoutFinder
 from framedex_server.answers.session import RequestPosition, Session
 from framedex_server.markup import Markup
 from framedex_server.protocol import OPEN_TRACE
-from framedex_server.stack_paths import find_public_location, is_step_target, short_location
+from framedex_server.stack_paths import find_public_location, format_short_location, is_step_target
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -130,7 +130,7 @@ def _format_recorded(
     # Drop the folder of the interpreter, which is long and says little.
     command = markup.code(re.sub(r"^/\S*/", "", latest.command))
     counted = counted_in_answer(session, index, position.path, line.answer_of)
-    provenance = f"location: {', '.join(known)}; {counted}, {clock(latest.started)}, {command}"
+    provenance = f"location: {', '.join(known)}; {counted}, {format_local_time(latest.started)}, {command}"
     elsewhere = tuple(around.callees.remote.values())
     return RecordedCallTexts(tuple(head), tuple(rest), provenance, summary.latest_call, summary.frame_lines, elsewhere)
 
@@ -205,7 +205,7 @@ def _find_callees(index: Index, position: RequestPosition) -> LineCallees:
 def _format_head(markup: Markup, summary: LineSummary, neighbours: CallNeighbours) -> Iterator[str]:
     """Yield the cost of a line, and the directions of its stacks."""
     passed = markup.strong(f"framedex: {count(summary.calls, 'recorded call')}")
-    yield f"{passed}, {duration(summary.total_duration)}"
+    yield f"{passed}, {format_duration(summary.total_duration)}"
     ways = []
     if neighbours.callees.readable:
         ways.append(
@@ -223,22 +223,22 @@ def _format_details(
     markup: Markup, summary: LineSummary, neighbours: CallNeighbours, linked: Sequence[LinkedCalls]
 ) -> Iterator[str]:
     """Yield the boundary functions reached, the skipped frames, and the arguments."""
-    from framedex.texts.calls import arguments_in_brief
+    from framedex.texts.calls import format_arguments_briefly
 
     # Sort by time: getters of a few ns outnumber the transfer or execution that matters.
     for name, calls, total in sorted(summary.boundaries, key=lambda boundary: -boundary[2])[:MAX_SHOWN]:
-        yield f"→ {markup.code(name)} ({calls:,}, {duration(total)})"
+        yield f"→ {markup.code(name)} ({calls:,}, {format_duration(total)})"
     yield from _format_omitted(len(summary.boundaries), "boundary function")
     for each in sorted(linked, key=lambda each: -each.total_duration)[:MAX_SHOWN]:
-        details = f"({each.calls:,}, {duration(each.total_duration)}) on a thread without Python"
+        details = f"({each.calls:,}, {format_duration(each.total_duration)}) on a thread without Python"
         yield f"⇢ {markup.code(each.function)} {details} [{each.how}]"
     yield from _format_omitted(len(linked), "such function")
     if neighbours.callees.skipped:
         yield f"past {_format_names(markup, neighbours.callees.skipped.most_common())}: interpreter, glue, or no source"
-    arguments = list(dict.fromkeys(filter(None, map(arguments_in_brief, summary.arguments))))
+    arguments = list(dict.fromkeys(filter(None, map(format_arguments_briefly, summary.arguments))))
     if arguments:
         shown = ", ".join(map(markup.literal, arguments[:MAX_SHOWN]))
-        yield f"with {shown}{_more_suffix(len(arguments))}"
+        yield f"with {shown}{_format_more_suffix(len(arguments))}"
 
 
 def _format_excerpts(
@@ -248,9 +248,9 @@ def _format_excerpts(
     finder = CheckoutFinder(session, index, position.uri)
     for location in elsewhere[:MAX_EXCERPTS]:
         if (local := finder.find(location)) is not None:
-            labels = [*release_labels(location), *location_labels(local)]
+            labels = [*release_labels(location), *format_location_labels(local)]
             how = f" [{', '.join(labels)}]" if labels else ""
-            name = markup.code(f"{short_location(location)}")
+            name = markup.code(f"{format_short_location(location)}")
             yield f"{markup.link(name, f'{session.documents.uri_of(local.path)}#L{local.line}')}{how}"
             around = range(max(local.line - EXCERPT_CONTEXT_LINES, 1), local.line + EXCERPT_CONTEXT_LINES + 1)
             yield markup.block(
@@ -293,13 +293,13 @@ def _format_locations(markup: Markup, lines: Sequence[PythonLine]) -> str:
         f"{markup.code(f'{Path(line.location.path).name}:{line.location.line}')} in {markup.code(line.function)}"
         for line in lines[:MAX_SHOWN]
     )
-    return f"{shown}{_more_suffix(len(lines))}"
+    return f"{shown}{_format_more_suffix(len(lines))}"
 
 
 def _format_names(markup: Markup, counts: Sequence[tuple[str, int]], elsewhere: Mapping[str, Location] = {}) -> str:
     names = [(_format_name(markup, name, elsewhere.get(name)), calls) for name, calls in counts[:MAX_SHOWN]]
     shown = ", ".join(f"{name} ({calls:,})" if calls else name for name, calls in names)
-    return f"{shown}{_more_suffix(len(counts))}"
+    return f"{shown}{_format_more_suffix(len(counts))}"
 
 
 def _format_name(markup: Markup, name: str, location: Location | None) -> str:
@@ -314,7 +314,7 @@ def _format_omitted(total: int, noun: str) -> Iterator[str]:
         yield f"and {count(total - MAX_SHOWN, f'more {noun}')}"
 
 
-def _more_suffix(total: int) -> str:
+def _format_more_suffix(total: int) -> str:
     return f" and {total - MAX_SHOWN} more" if total > MAX_SHOWN else ""
 
 

@@ -25,7 +25,7 @@ from framedex.base.folders import check_index_path
 from framedex_server.answers.progress import run_with_progress
 from framedex_server.answers.requests import Json
 from framedex_server.answers.session import Session
-from framedex_server.documents.open_documents import path_of
+from framedex_server.documents.open_documents import to_path
 from framedex_server.jobs import POLL_INTERVAL_S, FinishedCaptures, IndexingWorker, record_script
 from framedex_server.protocol import INDEX_COMMAND, REBUILD_COMMAND, RECORD_COMMAND
 
@@ -42,7 +42,7 @@ def register(server: LanguageServer, session: Session) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     async def on_save(params: types.DidSaveTextDocumentParams) -> None:
-        path = path_of(params.text_document.uri)
+        path = to_path(params.text_document.uri)
         if path is not None:
             await indexing.refresh([path])
 
@@ -234,7 +234,7 @@ def _find_captures(project: Path) -> list[Path]:
 def _parse_path(uris: Sequence[object]) -> str | None:
     """Return the path of the first argument, which may have any type."""
     uri = next(iter(uris), None)
-    return path_of(uri) if isinstance(uri, str) else None
+    return to_path(uri) if isinstance(uri, str) else None
 
 
 def _parse_folder(session: Session, uris: Sequence[object]) -> Path:

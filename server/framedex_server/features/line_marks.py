@@ -22,14 +22,14 @@ from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
 from framedex.base.plaintext import printable
-from framedex.base.words import count, duration
+from framedex.base.words import count, format_duration
 from framedex.index.file.paths import is_user_file
 from framedex_server.answers.costs import LensCosts, LineCost, find_lens_costs
 from framedex_server.answers.provenance import (
     change_labels,
-    counted_captures_label,
-    counted_captures_text,
-    doubt_suffix,
+    format_counted_captures,
+    format_counted_captures_label,
+    format_doubt_suffix,
     query_counted,
 )
 from framedex_server.answers.requests import Json, parse_params
@@ -101,7 +101,7 @@ def _counted_suffix(counted: str) -> str:
 
 
 def fit_columns(texts: Sequence[str], columns: int = MAX_COLUMNS) -> list[str]:
-    """Return the texts of one line's lenses, the longest truncated at a word so that all fit into the columns."""
+    """Return the titles of one line's lenses, the longest truncated at a word so that all fit into the columns."""
     left = columns - _SEPARATOR_COLUMNS * (len(texts) - 1)
     found = list(texts)
     by_length = sorted(range(len(texts)), key=lambda each: len(texts[each]))
@@ -127,8 +127,8 @@ def _find_title(session: Session, index: Index, function: int, path: str, line: 
     totals = index.functions.call_totals(function)
     if totals is None:
         return None
-    suffix = _counted_suffix(counted_captures_label(session, index, path))
-    return format_title(totals) + doubt_suffix(index, path, line) + suffix
+    suffix = _counted_suffix(format_counted_captures_label(session, index, path))
+    return format_title(totals) + format_doubt_suffix(index, path, line) + suffix
 
 
 def format_title(totals: FunctionCallTotals) -> str:
@@ -137,7 +137,7 @@ def format_title(totals: FunctionCallTotals) -> str:
     if totals.boundaries:
         others = len(totals.boundaries) - 1
         reached = f" → {shorten(printable(totals.boundaries[0]))}" + (f" and {others} more" if others else "")
-    time = f", {duration(totals.duration)}" if totals.duration is not None else ""
+    time = f", {format_duration(totals.duration)}" if totals.duration is not None else ""
     return f"{count(totals.calls, 'call')}{reached}{time}"
 
 
@@ -173,11 +173,12 @@ def make_hints(session: Session, path: str, first: int, last: int, index: Index)
 
 def _make_hint(session: Session, path: str, mark: LineMark, index: Index) -> types.InlayHint:
     names = [shorten(printable(name)) for name in mark.boundaries[:MAX_BOUNDARY_NAMES]]
+    doubt = format_doubt_suffix(index, path, mark.line)
     return types.InlayHint(
         position=session.line_range(path, mark.line).end,
-        label=f"{count(mark.calls, 'call')}, {duration(mark.duration)}{doubt_suffix(index, path, mark.line)}",
+        label=f"{count(mark.calls, 'call')}, {format_duration(mark.duration)}{doubt}",
         tooltip="\n".join(
-            [*change_labels(index, path, mark.line), *names, counted_captures_text(session, index, path)]
+            [*change_labels(index, path, mark.line), *names, format_counted_captures(session, index, path)]
         ),
         padding_left=True,
     )

@@ -24,7 +24,14 @@ from framedex_server.answers.navigation_targets import (
     record_targets,
     sort_by_file,
 )
-from framedex_server.answers.requests import Json, call_json, parse_integer, parse_params, parse_position, range_json
+from framedex_server.answers.requests import (
+    Json,
+    build_range_json,
+    call_json,
+    parse_integer,
+    parse_params,
+    parse_position,
+)
 from framedex_server.answers.session import RequestPosition, Session
 from framedex_server.answers.why import explain_empty_answer
 from framedex_server.protocol import GO_TO
@@ -78,7 +85,7 @@ def _target_json(session: Session, candidate: NavigationTarget) -> Json:
         "function": printable(candidate.function),
         "location": {
             "uri": session.documents.uri_of(target.path),
-            "range": range_json(session.line_range(target.path, target.line)),
+            "range": build_range_json(session.line_range(target.path, target.line)),
         },
         "place": candidate.place,
         "calls": candidate.calls,

@@ -66,7 +66,7 @@ from framedex_server.answers.remote_sources import find_public_callees, format_p
 from framedex_server.answers.requests import Json, show_message
 from framedex_server.answers.session import RequestPosition, Session
 from framedex_server.protocol import OPEN_PUBLIC, STEP_NOTE
-from framedex_server.stack_paths import can_step_to, local_locations, short_location, skipped_notes
+from framedex_server.stack_paths import can_step_to, find_local_locations, format_short_location, format_skipped_notes
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -133,7 +133,7 @@ def find_boundaries(session: Session, position: RequestPosition, index: Index) -
 def _innermost_targets(end: BoundaryEnd) -> Iterator[TargetLine]:
     frame = next(filter(can_step_to, end.frames), None)
     if frame is not None:
-        yield from (TargetLine.from_frame(frame, location) for location in local_locations(frame))
+        yield from (TargetLine.from_frame(frame, location) for location in find_local_locations(frame))
 
 
 def register_references(server: LanguageServer, session: Session) -> None:
@@ -207,7 +207,7 @@ def send_page_note(
 ) -> None:
     """After the answer, report that a frame is not on this machine, with a command that opens its public page."""
     action = {
-        "title": f"Open {short_location(location)} in the browser",
+        "title": f"Open {format_short_location(location)} in the browser",
         "command": OPEN_PUBLIC,
         "arguments": [location.url],
     }
@@ -220,7 +220,7 @@ def _format_step_note(targets: Sequence[NavigationTarget]) -> tuple[str, Json]:
     is_choice = len(targets) > 1
     others = [f"way 1 of {len(targets)}"] if is_choice else []
     turned = [TURNED_OUTWARD_NOTE] if targets[0].turns_outward else []
-    text = "; ".join([*turned, *skipped_notes(targets[0].skipped), *others])
+    text = "; ".join([*turned, *format_skipped_notes(targets[0].skipped), *others])
     return text, {"ways": len(targets)} if is_choice else {}
 
 

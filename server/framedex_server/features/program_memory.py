@@ -9,9 +9,9 @@ from pygls.lsp.server import LanguageServer
 
 from framedex.base import words
 from framedex.base.plaintext import printable
-from framedex.texts.costs import device_name, temporaries_source
+from framedex.texts.costs import format_device_name, format_temporaries_source
 from framedex_server.answers.costs import ANSWERS, query_rows
-from framedex_server.answers.requests import Json, parse_integer, parse_params, python_line_json, query_contents
+from framedex_server.answers.requests import Json, build_python_line_json, parse_integer, parse_params, query_contents
 from framedex_server.answers.session import Session
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _programs_json(session: Session, index: Index, capture: int) -> Json | None:
 
 
 def _program_json(session: Session, program: ProgramPeak, devices: Sequence[DeviceMemory]) -> Json:
-    on = device_name(devices[0]) if len(devices) == 1 else words.count(len(devices), "device")
+    on = format_device_name(devices[0]) if len(devices) == 1 else words.count(len(devices), "device")
     alive = f"{words.size(program.peak)} of temporaries alive at step {program.peak_step + 1:,} of {program.steps:,}"
     groups = program.buffers_by_line()
     lines = [_line_json(session, program, line, buffers) for line, buffers in groups[:MAX_LINES]]
@@ -62,7 +62,7 @@ def _program_json(session: Session, program: ProgramPeak, devices: Sequence[Devi
         lines.append(_line_json(session, program, None, others, place))
     return {
         "function": printable(program.function),
-        "text": printable(f"{on}: {alive}, {temporaries_source(program)}"),
+        "text": printable(f"{on}: {alive}, {format_temporaries_source(program)}"),
         "call": program.compile_call,
         "peak": program.peak,
         "peakStep": program.peak_step,
@@ -84,7 +84,7 @@ def _line_json(
     largest = buffers[0]
     share = f"{words.size(size)}, {size / max(program.peak, 1):.0%} of the peak"
     return {
-        **python_line_json(session, line),
+        **build_python_line_json(session, line),
         **({"place": place} if line is None else {}),
         "text": printable(f"{share}: {largest.shape} by {largest.op or largest.opcode}"),
         "size": size,

@@ -18,9 +18,9 @@ from framedex.model import Language
 from framedex.path_resolution.files import PATH_RULE_REMEDY, file_exists
 from framedex_server.answers.frame_lines import make_resolver
 from framedex_server.answers.remote_sources import make_path_resolver
-from framedex_server.answers.requests import Json, range_json
+from framedex_server.answers.requests import Json, build_range_json
 from framedex_server.answers.session import Session
-from framedex_server.documents.open_documents import path_of
+from framedex_server.documents.open_documents import to_path
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -38,7 +38,7 @@ def register(server: LanguageServer, session: Session) -> None:
     @server.feature("framedex/resolveFrame")
     async def resolve_frame(params: Any) -> Json:
         wanted = FrameRequest.parse(params)
-        about = path_of(wanted.uri) or session.default_document()
+        about = to_path(wanted.uri) or session.default_document()
         found = await session.query(about, lambda index: _resolve(session, wanted, index))
         if found is None:  # without an index, local files can still be resolved
             found = await session.run(lambda: _resolve(session, wanted, None))
@@ -103,7 +103,7 @@ def _is_recorded(index: Index, symbol: str) -> bool:
 def _location_json(session: Session, location: Location) -> Json:
     return {
         "uri": session.documents.uri_of(location.path),
-        "range": range_json(session.line_range(location.path, location.line)),
+        "range": build_range_json(session.line_range(location.path, location.line)),
         "how": location.how.value,
     }
 

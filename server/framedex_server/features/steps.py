@@ -18,12 +18,12 @@ from framedex.base.plaintext import printable
 from framedex_server.answers.ffi import resolve_registration
 from framedex_server.answers.requests import (
     Json,
-    duration_json,
-    frame_json,
+    build_duration_json,
+    build_frame_json,
+    build_position_json,
     parse_integer,
     parse_params,
     parse_position,
-    position_json,
 )
 from framedex_server.answers.session import RequestPosition, Session
 from framedex_server.selection import StackPosition
@@ -100,8 +100,8 @@ class StackNavigation:
             return None
         return await self._session.run(
             lambda: {
-                **position_json(self._session, at),
-                "stackFrames": [frame_json(self._session, frame) for frame in at.frames],
+                **build_position_json(self._session, at),
+                "stackFrames": [build_frame_json(self._session, frame) for frame in at.frames],
             }
         )
 
@@ -112,7 +112,7 @@ class StackNavigation:
         if reached is None:
             return None
         self._session.selection.stack = reached
-        return await self._session.run(lambda: position_json(self._session, reached))
+        return await self._session.run(lambda: build_position_json(self._session, reached))
 
     async def _reload_selection(self) -> StackPosition | None:
         """Return the selected position with current data; clear the selection and return None if its stack is gone."""
@@ -159,7 +159,7 @@ class StackNavigation:
         if reached is None:
             return None
         self._session.selection.stack = reached
-        return position_json(self._session, reached)
+        return build_position_json(self._session, reached)
 
     def _stacks_json(self, index: Index, position: RequestPosition) -> list[Json]:
         position = resolve_registration(self._session, index, position)
@@ -171,7 +171,7 @@ class StackNavigation:
                 "boundary": printable(hit.function),
                 "call": hit.latest_call,
                 "calls": hit.calls,
-                **duration_json(hit.total_duration),
+                **build_duration_json(hit.total_duration),
                 "frame": hit.position,
                 "selected": selected is not None and selected.stack == hit.stack,
             }
@@ -217,5 +217,5 @@ def find_highlights(session: Session, position: RequestPosition, index: Index) -
         return None
     return [
         types.DocumentHighlight(session.line_range(position.path, line), types.DocumentHighlightKind.Text)
-        for line in stack.lines_in(position.path)
+        for line in stack.find_lines_in(position.path)
     ]

@@ -37,7 +37,7 @@ from framedex_server.answers.requests import (
 )
 from framedex_server.answers.session import RequestPosition, Session
 from framedex_server.answers.why import explain_empty_answer
-from framedex_server.documents.open_documents import TRACE_LANGUAGE, TRACE_SUFFIX, path_of
+from framedex_server.documents.open_documents import TRACE_LANGUAGE, TRACE_SUFFIX, to_path
 from framedex_server.protocol import OPEN_TRACE
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ def register_open_trace(server: LanguageServer, session: Session) -> None:
         params = parse_position(wanted)
         call = wanted.get("call")
         place = session.request_position(params.text_document, params.position)
-        if path_of(params.text_document.uri) is None or not isinstance(call, int | None):
+        if to_path(params.text_document.uri) is None or not isinstance(call, int | None):
             raise JsonRpcInvalidParams(
                 f"{OPEN_TRACE} needs an object: textDocument, position, optionally call (an id)."
             )

@@ -18,7 +18,7 @@ from framedex.base.plaintext import printable
 from framedex.path_resolution.files import file_exists
 from framedex_server.answers.session import Session
 from framedex_server.markup import shorten
-from framedex_server.stack_paths import can_step_to, local_locations
+from framedex_server.stack_paths import can_step_to, find_local_locations
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -100,7 +100,7 @@ def _find_innermost_location(index: Index, call_id: int) -> Location | None:
     for frames in index.calls.call_chains_of_stack(call.stack) if call is not None else ():
         frame = next(filter(can_step_to, reversed(frames)), None)
         if frame is not None:
-            return next(local_locations(frame), None)
+            return next(find_local_locations(frame), None)
     return None
 
 

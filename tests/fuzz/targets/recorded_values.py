@@ -6,7 +6,7 @@ import json
 import unicodedata
 
 from framedex.base.plaintext import printable, restore
-from framedex.texts.calls import arguments_as_recorded, arguments_in_brief
+from framedex.texts.calls import format_arguments_briefly, format_recorded_arguments
 from tests.fuzz.inputs import text_of
 
 MAX_SIZE = 4096
@@ -23,7 +23,7 @@ def run(data: bytes) -> None:
     except (ValueError, RecursionError):
         return
     if isinstance(values, dict):
-        for words in (arguments_in_brief(values), arguments_as_recorded(values)):
+        for words in (format_arguments_briefly(values), format_recorded_arguments(values)):
             assert _is_plain(words), words
 
 

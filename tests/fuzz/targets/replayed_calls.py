@@ -50,7 +50,7 @@ def _call(row: int, line: str) -> _Call | None:
 
 def _check(plan: Plan, calls: list[_Call]) -> None:
     """Each operation is one line, and uses no object before the operation that creates it."""
-    assert plan.text().count("\n") == 1 + len(plan.handler_answers) + len(plan.operations)
+    assert plan.text().count("\n") == 1 + len(plan.handler_results) + len(plan.operations)
     assert len({each.row for each in plan.operations}) == len(plan.operations) <= len(calls)
     buffers: set[int] = set()
     executables: set[int | None] = set()

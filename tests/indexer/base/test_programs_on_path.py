@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.base.folders import absolute_search_path, program_on_path
+from framedex.base.folders import absolute_search_path, find_program
 
 
 @pytest.fixture
@@ -27,17 +27,17 @@ def test_a_path_variable_without_absolute_folders_uses_the_default(
     monkeypatch.delenv("PATH")
     if path is not None:
         monkeypatch.setenv("PATH", path)
-    assert program_on_path("mine") is None
-    assert program_on_path("sh") in [f"{folder}/sh" for folder in os.defpath.split(":")]
+    assert find_program("mine") is None
+    assert find_program("sh") in [f"{folder}/sh" for folder in os.defpath.split(":")]
     assert absolute_search_path() == os.defpath
 
 
 def test_absolute_folders_count_in_order_and_others_are_ignored(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f".::{here}:/bin:bin")
     assert absolute_search_path() == f"{here}:/bin"
-    assert program_on_path("sh") == str(here / "sh")
-    assert program_on_path("sh", "/bin") == "/bin/sh"
+    assert find_program("sh") == str(here / "sh")
+    assert find_program("sh", "/bin") == "/bin/sh"
 
 
 def test_a_path_to_a_program_is_unchanged() -> None:
-    assert program_on_path("./mine") == "./mine"
+    assert find_program("./mine") == "./mine"

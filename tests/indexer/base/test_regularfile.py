@@ -28,8 +28,8 @@ from framedex.sources.source_map import SourceMapError, read_map
 @pytest.mark.parametrize(
     ("name", "read", "nothing"),
     [
-        ("library.so", lambda pipe: DigestCache(pipe.with_name("kept")).digest_of(pipe), ""),
-        ("kept.json", lambda pipe: DigestCache(pipe).digest_of(pipe.with_name("library.so")), ""),
+        ("library.so", lambda pipe: DigestCache(pipe.with_name("kept")).compute_digest(pipe), ""),
+        ("kept.json", lambda pipe: DigestCache(pipe).compute_digest(pipe.with_name("library.so")), ""),
         (DIGESTS_FILE, lambda pipe: read_digests(pipe.parent), {}),
         ("version.py", lambda pipe: FileReleases().release_of(str(pipe.with_name("array.py"))), None),
         ("source.py", lambda pipe: read_outline(str(pipe)), None),

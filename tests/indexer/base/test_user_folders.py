@@ -30,5 +30,5 @@ def test_without_a_home_nothing_is_stored(monkeypatch: pytest.MonkeyPatch, tmp_p
     library.write_bytes(b"code")
 
     assert user_folder("XDG_CACHE_HOME") is None
-    assert DigestCache().digest_of(library) == hashlib.sha256(b"code").hexdigest()
+    assert DigestCache().compute_digest(library) == hashlib.sha256(b"code").hexdigest()
     assert list(tmp_path.iterdir()) == [library]

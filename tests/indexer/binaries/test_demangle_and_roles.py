@@ -2,10 +2,10 @@
 
 import pytest
 
-from framedex.binaries import role_of
+from framedex.binaries import classify_native_frame
 from framedex.binaries.demangle import demangle, strip_clone_suffix
 from framedex.binaries.names import readable_name
-from framedex.binaries.roles import python_role
+from framedex.binaries.roles import classify_python_frame
 from framedex.model import FrameRole
 from framedex.model.locations import is_framedex_file
 
@@ -58,7 +58,7 @@ def test_a_frame_has_the_expected_role() -> None:
         ("libpython_helper_of_mine.so", "mine", FrameRole.CODE),
     ]
     for module, name, role in cases:
-        assert role_of(module, name) is role
+        assert classify_native_frame(module, name) is role
 
 
 def test_framedex_frames_are_distinguished_from_program_frames() -> None:
@@ -69,4 +69,4 @@ def test_framedex_frames_are_distinguished_from_program_frames() -> None:
     ]
     others = ["/usr/lib/libtpu.so", "/home/me/framedex/train.py", "/src/indexer/framedex/demo/device_put.py"]
     assert [is_framedex_file(path) for path in (*own, *others)] == [True] * len(own) + [False] * len(others)
-    assert python_role(own[2], "_followed.<locals>.load_and_join") is FrameRole.GLUE
+    assert classify_python_frame(own[2], "_followed.<locals>.load_and_join") is FrameRole.GLUE

@@ -10,9 +10,9 @@ import pytest
 
 from framedex.captures import Cell, read_cells, write_cells
 from framedex.commands.launching.outcome import RecorderEventFile
-from framedex.commands.output.terminal import Terminal, location_line, paint
+from framedex.commands.output.terminal import Terminal, paint, render_location_line
 from framedex.model import Location, LocationEvidence
-from framedex.texts.places import cell_name, location_text
+from framedex.texts.places import format_cell_name, format_location
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def test_two_cells_of_one_name_have_separate_files(capture: Path) -> None:
     write_cells(capture, [Cell("a", "In[1]", "a"), Cell("b", "In[1]", "b")])
     found = read_cells(capture)
     assert [Path(found[name]).read_text() for name in "ab"] == ["a", "b"]
-    assert [cell_name(found[name]) for name in "ab"] == ["cell In[1]", "cell In[1]"]
+    assert [format_cell_name(found[name]) for name in "ab"] == ["cell In[1]", "cell In[1]"]
 
 
 def test_invalid_cell_names_are_ignored(capture: Path) -> None:
@@ -67,7 +67,7 @@ def test_invalid_cell_names_are_ignored(capture: Path) -> None:
 
 def test_a_capture_without_cells_has_none(capture: Path) -> None:
     assert read_cells(capture) == {}
-    assert cell_name("/home/me/In[1].py") == ""
+    assert format_cell_name("/home/me/In[1].py") == ""
 
 
 @pytest.mark.parametrize(
@@ -85,19 +85,19 @@ def test_cell_files_are_named_after_notebook_and_cell(capture: Path, notebook: s
     path = Path(read_cells(capture)["/tmp/ipykernel_1/2.py"])
     assert path == capture / "cells" / file
     assert path.read_text() == "x = 1\n"
-    assert cell_name(str(path)) == name
-    assert location_text(str(path), 4) == f"{name} line 4"
+    assert format_cell_name(str(path)) == name
+    assert format_location(str(path), 4) == f"{name} line 4"
 
 
 def test_other_files_are_not_treated_as_cells() -> None:
-    assert location_text("/x/train.py", 4) == "/x/train.py:4"
-    assert cell_name("/x/In[3].py") == ""
+    assert format_location("/x/train.py", 4) == "/x/train.py:4"
+    assert format_cell_name("/x/In[3].py") == ""
 
 
 def test_a_terminal_with_links_shows_the_cell_and_others_show_the_file(capture: Path) -> None:
     write_cells(capture, [Cell("<ipython-input-3>", "In[3]", "x = 1\n", "train.ipynb")])
     path = read_cells(capture)["<ipython-input-3>"]
-    line = location_line(Location(path, 1, LocationEvidence.EXACT))
+    line = render_location_line(Location(path, 1, LocationEvidence.EXACT))
     with_links = paint(line, Terminal(colors=False, links=True))
     assert "train.ipynb cell In[3] line 1" in with_links and "In%5B3%5D.py#1" in with_links
     assert paint(line, Terminal(colors=False, links=False)) == f"{path}:1"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from framedex.captures import CaptureStream, count_records, fingerprint_of, read_capture
+from framedex.captures import CaptureStream, compute_fingerprint, count_records, read_capture
 from framedex.captures.folders import capture_folders
 from framedex.captures.open_calls import read_open_calls
 from tests.indexer.live.programs import FRAMEDEX, started_process, wait_for
@@ -26,7 +26,7 @@ def test_a_capture_in_an_undecodable_folder_name_is_read(tmp_path: Path) -> None
     assert len(read.calls) == counts.calls > 0
     assert len(read.threads) == counts.threads > 0
     assert read.problems == read_capture(recorded).problems
-    assert fingerprint_of(odd / "capture.json") == fingerprint_of(recorded / "capture.json") != ""
+    assert compute_fingerprint(odd / "capture.json") == compute_fingerprint(recorded / "capture.json") != ""
 
 
 def test_a_callback_that_is_invoked_after_the_streams_were_read_is_still_pending(tmp_path: Path) -> None:

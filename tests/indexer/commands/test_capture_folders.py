@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from framedex.base.errors import FramedexError
-from framedex.captures import captures_within
+from framedex.captures import find_captures_within
 from framedex.commands.main import cli
 from framedex.index import Index
 from tests.indexer.commands.small_captures import unpack_capture
@@ -67,18 +67,18 @@ def test_link_cycles_are_not_followed(recorded: Path, tmp_path: Path) -> None:
     given = tmp_path / "given"
     shutil.copytree(recorded, given / "captures" / "one")
     (given / "captures" / "around").symlink_to(given)
-    assert captures_within(given) == [given / "captures" / "one"]
+    assert find_captures_within(given) == [given / "captures" / "one"]
 
 
 def test_captures_below_the_depth_limit_are_ignored(recorded: Path, tmp_path: Path) -> None:
     shutil.copytree(recorded, tmp_path / "1" / "2" / "3" / "4" / "5")
     with pytest.raises(FramedexError, match="contains none"):
-        captures_within(tmp_path)
+        find_captures_within(tmp_path)
 
 
 def test_a_deleted_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FramedexError, match="cannot be listed"):
-        captures_within(tmp_path / "gone")
+        find_captures_within(tmp_path / "gone")
 
 
 def _index(folder: Path, *given: Path) -> Result:

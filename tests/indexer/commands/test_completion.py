@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from framedex.commands.completing.shells import matching_files
+from framedex.commands.completing.shells import find_matching_files
 from framedex.commands.main import cli
 from tests.indexer.privileges import dropping_privileges
 from tests.indexer.recorded import Project
@@ -305,10 +305,10 @@ def test_files_are_completed_as_typed(tmp_path: Path, monkeypatch: pytest.Monkey
     (tmp_path / "folder" / ".hidden").mkdir(parents=True)
     (tmp_path / "folder" / "file").write_text("")
     monkeypatch.chdir(tmp_path)
-    assert list(matching_files("f", only_folders=False)) == ["folder/"]
-    assert list(matching_files("./folder/", only_folders=False)) == ["./folder/file"]
-    assert list(matching_files("folder/.", only_folders=True)) == ["folder/.hidden/"]
-    assert list(matching_files(f"{tmp_path}/nowhere/", only_folders=False)) == []
+    assert list(find_matching_files("f", only_folders=False)) == ["folder/"]
+    assert list(find_matching_files("./folder/", only_folders=False)) == ["./folder/file"]
+    assert list(find_matching_files("folder/.", only_folders=True)) == ["folder/.hidden/"]
+    assert list(find_matching_files(f"{tmp_path}/nowhere/", only_folders=False)) == []
 
 
 def _contents(folder: Path) -> dict[str, bytes]:

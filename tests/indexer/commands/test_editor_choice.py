@@ -245,10 +245,10 @@ def test_an_installed_graphical_editor_is_the_last_choice(tmp_path: Path) -> Non
 
 
 def test_every_jetbrains_ide_gets_the_line(tmp_path: Path) -> None:
-    from framedex.commands.editor.editors import editor_command
+    from framedex.commands.editor.editors import find_editor_command
     from framedex.commands.inputs.files import FilePosition
 
     for name in JETBRAINS_PROGRAMS:
         for launcher in (name, f"{name}64", f"{name}.sh"):
-            command = editor_command([launcher], FilePosition(Path("/a.cc"), 4, None))
+            command = find_editor_command([launcher], FilePosition(Path("/a.cc"), 4, None))
             assert command == [launcher, "--line", "4", "--column", "1", "/a.cc"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from framedex.base.plaintext import shell_word
+from framedex.base.plaintext import quote_shell_word
 from framedex.commands.main import cli
 from tests.ffi_running import CPU, EXAMPLES, run_ffi
 from tests.indexed_ffi import IndexedRun, indexed, line_of, make_index
@@ -166,7 +166,7 @@ def test_a_crash_in_a_handler_leads_to_its_recorded_call(tmp_path: Path) -> None
     shown = crashed.invoke("explain", str(report)).stdout
     call = crashed.read("check")["findings"][0]["call"]
     recorded = f'recorded as call {call}, (f32[2,2]) -> (f32[2,2])  how="segfault"'
-    typed = f"framedex --index {shell_word(str(crashed.index))}"
+    typed = f"framedex --index {quote_shell_word(str(crashed.index))}"
     assert f"{recorded}: `{typed} trace {call}`" in shown
 
     report.write_text(ended.stderr.replace("ffi_crash.py:", "other.py:"))

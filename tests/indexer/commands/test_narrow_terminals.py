@@ -13,10 +13,10 @@ from framedex.commands.main import cli
 from framedex.commands.output.console import fit_line
 from framedex.commands.output.render_calls import call_lines, single_runs
 from framedex.commands.output.render_trace import folded_frames, trace_header
-from framedex.commands.output.terminal import Line, Span, Terminal, location_line, paint, text_line
+from framedex.commands.output.terminal import Line, Span, Terminal, paint, render_location_line, render_text_line
 from framedex.index import Index
 from framedex.model import CallRow, CaptureRow, Location, LocationEvidence, Trace
-from framedex.texts.calls import error_lines
+from framedex.texts.calls import format_error_lines
 from tests.indexer.recorded import Project
 
 FOLLOWED = Terminal(colors=False, links=True, host="h", width=80)
@@ -46,7 +46,7 @@ def rows(line: Line, terminal: Terminal) -> list[str]:
 
 
 def test_a_long_path_is_shortened_if_its_link_has_the_whole_path(deep: Location) -> None:
-    line = (Span("  P short_name  "), *location_line(deep))
+    line = (Span("  P short_name  "), *render_location_line(deep))
 
     (row,) = fit_line(line, FOLLOWED)
 
@@ -55,7 +55,7 @@ def test_a_long_path_is_shortened_if_its_link_has_the_whole_path(deep: Location)
 
 
 def test_a_long_path_stays_whole_in_terminals_that_detect_paths(deep: Location) -> None:
-    line = (Span("  P a_function         "), *location_line(replace(deep, how=LocationEvidence.RANKED)))
+    line = (Span("  P a_function         "), *render_location_line(replace(deep, how=LocationEvidence.RANKED)))
 
     assert rows(line, PLAIN) == ["  P a_function", f"      {deep.path}:17", "      [ranked]"]
 
@@ -69,8 +69,8 @@ def test_a_path_that_nothing_can_open_is_always_shortened() -> None:
 def test_a_missing_file_is_marked_and_not_a_link() -> None:
     gone = Location("/build/Python/ceval.c", 12, LocationEvidence.EXACT)
 
-    assert [span.text for span in location_line(gone)] == ["/build/Python/ceval.c:12", " [not here]"]
-    assert "\x1b]8" not in "".join(paint(row, FOLLOWED) for row in fit_line(location_line(gone), FOLLOWED))
+    assert [span.text for span in render_location_line(gone)] == ["/build/Python/ceval.c:12", " [not here]"]
+    assert "\x1b]8" not in "".join(paint(row, FOLLOWED) for row in fit_line(render_location_line(gone), FOLLOWED))
 
 
 MAPPED = Location(
@@ -83,7 +83,7 @@ MAPPED = Location(
 
 def test_a_public_location_is_short_if_its_link_has_the_address() -> None:
     """A frame of a source map, in a terminal with links, and in VS Code's, which opens web links."""
-    line = (Span("  N name  "), *location_line(MAPPED))
+    line = (Span("  N name  "), *render_location_line(MAPPED))
     in_vscode = Terminal.detect(True, {"TERM_PROGRAM": "vscode", "TERM_PROGRAM_VERSION": "1.95.3", "NO_COLOR": "1"})
 
     for terminal in (FOLLOWED, replace(in_vscode, width=80)):
@@ -105,7 +105,7 @@ def test_a_public_location_is_short_if_its_link_has_the_address() -> None:
     ],
 )
 def test_a_public_location_is_its_address_in_terminals_without_links(environment: dict[str, str]) -> None:
-    line = (Span("  N name  "), *location_line(MAPPED))
+    line = (Span("  N name  "), *render_location_line(MAPPED))
     terminal = Terminal.detect(True, {"NO_COLOR": "1", **environment})
 
     shown = [paint(row, terminal).strip() for row in fit_line(line, replace(terminal, width=80))]
@@ -116,11 +116,11 @@ def test_a_public_location_is_its_address_in_terminals_without_links(environment
 def test_file_paths_stay_detectable_by_the_vscode_terminal(deep: Location) -> None:
     terminal = Terminal.detect(True, {"TERM_PROGRAM": "vscode", "TERM_PROGRAM_VERSION": "1.95.3", "NO_COLOR": "1"})
 
-    assert paint(location_line(deep), terminal) == f"{deep.path}:17"
+    assert paint(render_location_line(deep), terminal) == f"{deep.path}:17"
 
 
 def test_a_sentence_wraps_between_words_below_its_label() -> None:
-    shown = rows(text_line("  error      " + "several words " * 12), PLAIN)
+    shown = rows(render_text_line("  error      " + "several words " * 12), PLAIN)
 
     assert all(len(row) <= 80 for row in shown)
     assert all(row.startswith("             several") or row.startswith("             words") for row in shown[1:])
@@ -128,7 +128,7 @@ def test_a_sentence_wraps_between_words_below_its_label() -> None:
 
 
 def test_redirected_output_is_unchanged(deep: Location) -> None:
-    line = (Span("  P a_function  "), *location_line(deep), Span("  " + "word " * 50))
+    line = (Span("  P a_function  "), *render_location_line(deep), Span("  " + "word " * 50))
 
     assert list(fit_line(line, NOT_A_TERMINAL)) == [line]
 
@@ -158,12 +158,12 @@ def test_a_call_table_truncates_cells_in_terminals_only(trace: Trace) -> None:
 
 
 def test_a_table_names_an_error_and_a_trace_shows_its_message(trace: Trace) -> None:
-    assert error_lines(_failed(trace.call)) == [
+    assert format_error_lines(_failed(trace.call)) == [
         "RESOURCE_EXHAUSTED: Out of memory allocating 1048577 bytes, and more of it",
         "second line",
     ]
-    assert error_lines(replace(trace.call, error=12)) == ["UNIMPLEMENTED"]
-    assert error_lines(replace(trace.call, error=12, arguments={"error_message": "UNIMPLEMENTED: x"})) == [
+    assert format_error_lines(replace(trace.call, error=12)) == ["UNIMPLEMENTED"]
+    assert format_error_lines(replace(trace.call, error=12, arguments={"error_message": "UNIMPLEMENTED: x"})) == [
         "UNIMPLEMENTED: x"
     ]
     shown = rows_of(trace_header(replace(trace, call=_failed(trace.call)), trace.frames))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from framedex.base.words import clock
+from framedex.base.words import format_local_time
 from framedex.commands.inputs import new_captures
 from framedex.commands.main import cli
 from framedex.index import Index, Store
@@ -166,7 +166,7 @@ def test_captures_lists_unindexed_recordings_and_keep_and_rm_accept_them(project
     kept, removed = (recorded(project, f"20260101-00000{number}-2", 1 + number) for number in (1, 2))
     listed = [row for row in json.loads(ask("captures", "--json").stdout)["captures"] if row["id"] is None]
     assert [row["path"] for row in listed] == [str(kept), str(removed)]
-    assert f"  -  {clock(listed[0]['started'])}  not indexed, " in ask("captures").stdout
+    assert f"  -  {format_local_time(listed[0]['started'])}  not indexed, " in ask("captures").stdout
     assert ask("captures", "keep", kept.name).exit_code == 0
     assert "Skipped 1 capture under protection (20260101-000001-2)" in ask("captures", "rm", "all", "--dry-run").stderr
     assert ask("captures", "rm", "--all-but", "1").stdout.count("not indexed") == 0

@@ -15,10 +15,10 @@ import pytest
 from click.testing import CliRunner
 
 from framedex.base.errors import FramedexError
-from framedex.commands.editor.editors import choose_editor, editor_command
+from framedex.commands.editor.editors import choose_editor, find_editor_command
 from framedex.commands.inputs.files import FilePosition, parse_file_position
 from framedex.commands.main import cli
-from framedex.commands.output.terminal import Terminal, location_line, paint
+from framedex.commands.output.terminal import Terminal, paint, render_location_line
 from framedex.model import Location, LocationEvidence
 from tests.running import plain_environment
 
@@ -45,7 +45,7 @@ def test_known_editors_get_the_line_in_their_own_syntax() -> None:
         ("less", ["less", "+40", "/src/a b.cc"]),
         ("'/opt/my editor/ed'", ["/opt/my editor/ed", "/src/a b.cc"]),
     ):
-        assert editor_command(shlex.split(editor), AT) == command
+        assert find_editor_command(shlex.split(editor), AT) == command
 
 
 def test_any_editor_gets_the_line_if_its_command_has_a_placeholder() -> None:
@@ -56,13 +56,13 @@ def test_any_editor_gets_the_line_if_its_command_has_a_placeholder() -> None:
         ("code --wait --goto {file}:{line}", ["--wait", "--goto", "/src/a b.cc:40"]),
         ("nvim --server S --remote {file}", ["--server", "S", "--remote", "/src/a b.cc"]),
     ):
-        assert editor_command(shlex.split(editor), AT)[1:] == arguments
+        assert find_editor_command(shlex.split(editor), AT)[1:] == arguments
 
 
 def test_placeholders_inside_values_are_not_expanded(tmp_path: Path) -> None:
     at = FilePosition(tmp_path / "{line}$(touch x)", None, None)
 
-    assert editor_command(["ed", "{file}:{line}:{column}"], at) == ["ed", f"{at.path}:1:1"]
+    assert find_editor_command(["ed", "{file}:{line}:{column}"], at) == ["ed", f"{at.path}:1:1"]
 
 
 @pytest.mark.parametrize("environment", [{}, {"EDITOR": "   "}, {"VISUAL": "vim 'unclosed"}])
@@ -225,7 +225,7 @@ def test_links_of_frames_can_be_opened(tmp_path: Path) -> None:
 
     for environment in ({}, {"FRAMEDEX_LINK_SCHEME": "framedex"}):
         terminal = Terminal.detect(True, {"TERM": "xterm-kitty", **environment})
-        (link,) = re.findall(r"\x1b]8;;(.+?)\x1b", paint(location_line(location), terminal))
+        (link,) = re.findall(r"\x1b]8;;(.+?)\x1b", paint(render_location_line(location), terminal))
         assert link.startswith(environment.get("FRAMEDEX_LINK_SCHEME", "file"))
         assert parse_file_position(link) == FilePosition(path, 7, None)
 

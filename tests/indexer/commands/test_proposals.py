@@ -17,7 +17,7 @@ import click
 import pytest
 
 import framedex_server
-from framedex.base.plaintext import shell_word
+from framedex.base.plaintext import quote_shell_word
 from framedex.commands.inputs.selection import CaptureChoice
 from framedex.commands.main import VERBS, cli
 from framedex.commands.output.proposals import PROPOSAL
@@ -140,7 +140,7 @@ def folder(tmp_path: Path) -> Path:
 WAYS = {
     "on the PATH": ("framedex", True),
     "by a path": ("venv/bin/framedex", False),
-    "as a module": (f"{shell_word(sys.executable)} -m framedex", False),
+    "as a module": (f"{quote_shell_word(sys.executable)} -m framedex", False),
 }
 
 
@@ -166,7 +166,7 @@ def test_proposed_commands_alone_lead_to_a_first_stack(folder: Path, way: str) -
 def test_external_captures_are_indexed_by_the_proposed_command(folder: Path, output: str) -> None:
     """For captures in a named folder, the suggestions name them, and later captures are indexed from there."""
     write_put(folder / "program.py")
-    recorded = _typed(f"framedex run --output={shell_word(output)} program.py", folder)
+    recorded = _typed(f"framedex run --output={quote_shell_word(output)} program.py", folder)
     (proposed,) = recorded.proposals
     if not output.startswith(".."):
         asked = _typed("framedex index", folder)  # users of the usual command get a hint

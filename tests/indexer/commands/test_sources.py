@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from framedex.commands.main import cli
-from framedex.commands.output.terminal import Terminal, location_line, paint
+from framedex.commands.output.terminal import Terminal, paint, render_location_line
 from framedex.index import Index
 from framedex.model import CallFilter, CodeObject, LaunchInfo, Location, LocationEvidence
 from tests.gitrepository import make_checkout
@@ -233,7 +233,7 @@ def test_an_xla_frame_has_its_url_from_debug_information(elsewhere: Project, tmp
 
 def test_a_terminal_with_links_links_to_the_public_url() -> None:
     location = Location("/gone.py", 3, LocationEvidence.EXACT, "https://example.org/gone.py#L3")
-    shown = paint(location_line(location), Terminal(colors=False, links=True, host="me"))
+    shown = paint(render_location_line(location), Terminal(colors=False, links=True, host="me"))
     assert shown.startswith("\x1b]8;;https://example.org/gone.py#L3\x1b\\")
     assert "file://" not in shown
 

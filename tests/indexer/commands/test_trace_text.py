@@ -13,7 +13,7 @@ from framedex.commands.output.render_trace import all_frames, folded_frames, tra
 from framedex.commands.output.terminal import Line, Terminal, paint
 from framedex.index import Index
 from framedex.model import CallEdge, FrameRole, FrameRow, Location, LocationEvidence, Trace
-from framedex.texts.calls import arguments_in_brief
+from framedex.texts.calls import format_arguments_briefly
 from tests.indexer.recorded import Project
 
 PLAIN = Terminal(colors=False, links=False)
@@ -139,7 +139,7 @@ def test_durations_have_a_fitting_unit() -> None:
         (999_700_000_000, "1000 s"),
         (2 * 10**12, "2000 s"),
     ):
-        assert words.duration(nanoseconds) == shown
+        assert words.format_duration(nanoseconds) == shown
 
 
 def test_a_command_is_shown_as_script_and_arguments() -> None:
@@ -156,7 +156,7 @@ def test_a_command_is_shown_as_script_and_arguments() -> None:
         ("python3", "python3"),
         ("", "(no command)"),
     ):
-        assert words.command_short(command) == shown
+        assert words.shorten_command(command) == shown
 
 
 def test_arguments_are_abbreviated() -> None:
@@ -167,4 +167,4 @@ def test_arguments_are_abbreviated() -> None:
         ({"a": 1, "b": 2, "c": 3, "d": 4}, "a=1, b=2, c=3, …"),
         ({}, ""),
     ):
-        assert arguments_in_brief(arguments) == shown
+        assert format_arguments_briefly(arguments) == shown

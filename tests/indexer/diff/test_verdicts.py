@@ -16,7 +16,7 @@ from framedex.diff.model import (
     find_cost_change,
     sort_worst_first,
 )
-from framedex.diff.text import line_reasons, verdicts_text
+from framedex.diff.text import format_line_reasons, format_verdicts
 
 MS = 1_000_000
 
@@ -68,7 +68,7 @@ def test_the_largest_regression_comes_first() -> None:
     shown = sort_worst_first([other, better, compiled, little, best, much])
 
     assert [each for _, each in shown] == [much, little, compiled, best, better, other]
-    assert verdicts_text([verdict for verdict, _ in shown], 7) == (
+    assert format_verdicts([verdict for verdict, _ in shown], 7) == (
         "3 lines got worse, 2 lines got better, 1 line changed without a cost, 7 lines unchanged."
     )
 
@@ -81,7 +81,7 @@ def test_the_cost_is_the_time_with_the_largest_change() -> None:
 
 def test_the_reason_comes_before_its_figures() -> None:
     worse = LineDiff(None, None, (CALLS, moved(4, 8), time(20, 60), compiles(1, 2)), (), ("the shape of x differs",))
-    assert line_reasons(worse) == [
+    assert format_line_reasons(worse) == [
         "the shape of x differs",
         "compiles step 1 -> 2",
         "moved host to device 4 B -> 8 B",

@@ -9,7 +9,7 @@ import pytest
 from framedex.base.errors import FramedexError
 from framedex.base.progress import SilentProgress
 from framedex.base.regularfile import MAX_FILE_BYTES
-from framedex.fleet.committed import CommittedCapture, rows_of_capture
+from framedex.fleet.committed import CommittedCapture, read_rows_of_capture
 from framedex.fleet.compacting import compact
 from framedex.fleet.store_root import StoreRoot
 from tests.indexer.fleet.fleets import add_to_store, job, run_query
@@ -30,11 +30,11 @@ def test_failed_reads_are_retried(tmp_path: Path) -> None:
     known: dict[str, list[CommittedCapture]] = {}
 
     with pytest.raises(FramedexError, match="cannot be read"):
-        rows_of_capture(StoreRoot(str(store)), capture, day, known)
+        read_rows_of_capture(StoreRoot(str(store)), capture, day, known)
     run_compaction.rmdir()
     run_compaction.write_bytes(content)
 
-    rows = rows_of_capture(StoreRoot(str(store)), capture, day, known)
+    rows = read_rows_of_capture(StoreRoot(str(store)), capture, day, known)
     assert sorted(row.is_own for row in rows) == [False, True]
     assert {row.capture for row in rows} == {capture}
 

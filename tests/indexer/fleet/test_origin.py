@@ -9,7 +9,7 @@ import pytest
 
 from framedex.captures import read_metadata
 from framedex.fleet.origin import Origin
-from framedex.fleet.partitions import is_part_name, job_folder_name, own_file_name, partition_folder
+from framedex.fleet.partitions import build_job_folder_name, is_part_name, own_file_name, partition_folder
 from framedex.model import Metadata
 from tests.indexer.fleet.fleets import JOB, job
 
@@ -68,4 +68,4 @@ def test_any_job_name_becomes_one_folder_name(name: str) -> None:
 def test_two_jobs_have_two_folders() -> None:
     jobs = ["", "-", "%2D", ".", "a", "a/", "a%2F", "x" * 300, "x" * 301]
 
-    assert len({job_folder_name(each) for each in jobs}) == len(jobs)
+    assert len({build_job_folder_name(each) for each in jobs}) == len(jobs)

@@ -14,8 +14,8 @@ import pytest
 from click.testing import CliRunner
 
 from framedex.captures.stored_files import (
+    list_stored_programs,
     read_stored_program,
-    stored_program_names,
     stored_program_path,
     write_stored_program,
 )
@@ -23,7 +23,7 @@ from framedex.commands.main import cli
 from framedex.fleet.running.reports import JobReport
 from framedex.fleet.running.states import RunningJob, find_job_of_target, read_job
 from framedex.fleet.running.verdicts import JobDiagnosis, RankVerdict, diagnose_job
-from framedex.live.targets import target_of_capture
+from framedex.live.targets import find_target_of_capture
 from framedex.programs.bytecode import read_bytecode
 from tests.indexer.fleet.running_jobs import ABSENT, PROGRAM, RANKS, change_metadata, generate_job, started_job
 
@@ -168,7 +168,7 @@ def test_a_rank_without_a_capture_is_missing(answers: Answers, tmp_path: Path) -
 def test_a_rank_that_waits_in_another_program_than_most_is_to_blame(answers: Answers, tmp_path: Path) -> None:
     captures, job = _copy(answers, tmp_path)
     capture = job.ranks[1].capture
-    programs = {name: read_stored_program(capture, name) or b"" for name in stored_program_names(capture)}
+    programs = {name: read_stored_program(capture, name) or b"" for name in list_stored_programs(capture)}
     (step,) = (name for name, content in programs.items() if read_bytecode(content).name == "jit_step")
     stored_program_path(capture, step).unlink()
     write_stored_program(capture, programs[step].replace(b"jit_step", b"jit_loss"))
@@ -181,7 +181,7 @@ def test_a_rank_that_waits_in_another_program_than_most_is_to_blame(answers: Ans
 def test_an_absent_rank_that_compiled_another_program_is_absent(answers: Answers, tmp_path: Path) -> None:
     captures, job = _copy(answers, tmp_path)
     capture = job.ranks[ABSENT].capture
-    programs = {name: read_stored_program(capture, name) or b"" for name in stored_program_names(capture)}
+    programs = {name: read_stored_program(capture, name) or b"" for name in list_stored_programs(capture)}
     for name, content in programs.items():
         stored_program_path(capture, name).unlink()
         write_stored_program(capture, content.replace(b"jit_", b"own_"))
@@ -217,14 +217,14 @@ def test_the_latest_run_of_a_rank_counts(answers: Answers, tmp_path: Path) -> No
 
 def test_without_a_name_an_earlier_run_is_not_the_job_of_a_process(answers: Answers, tmp_path: Path) -> None:
     captures, job = _copy(answers, tmp_path)
-    found = find_job_of_target(target_of_capture(job.ranks[0].capture), captures)
+    found = find_job_of_target(find_target_of_capture(job.ranks[0].capture), captures)
     assert found is not None and len(found.ranks) == RANKS
     for state in job.ranks:
         change_metadata(state.capture, {}, {"FRAMEDEX_JOB": ""})
     end = job.ranks[3].capture / "end.json"
     end.write_text(json.dumps(json.loads(end.read_text()) | {"ended_unix_ns": 10**9}))
 
-    assert find_job_of_target(target_of_capture(job.ranks[0].capture), captures) is None
+    assert find_job_of_target(find_target_of_capture(job.ranks[0].capture), captures) is None
 
 
 def test_ranks_that_wait_outside_the_runtime_are_looked_at(answers: Answers) -> None:

@@ -70,12 +70,12 @@ def test_another_value_is_the_weight_if_named(here: Path) -> None:
 def test_a_binary_names_unnamed_addresses_if_its_identity_is_proven(here: Path, library: Path) -> None:
     """An address in a library with its build-id gets its function and line, but not with another id."""
     from framedex.binaries import Binary
-    from framedex.binaries.recorded_files import htlhash
+    from framedex.binaries.recorded_files import compute_htlhash
 
     binary = Binary.open(library)
     address = middle_of(library, "_ZN7runtime8allocateEm")
     whole, integer = protobuf.message_field, protobuf.integer_field
-    for build_id, is_named in ((binary.build_id, True), (htlhash(library), True), ("00" * 16, False)):
+    for build_id, is_named in ((binary.build_id, True), (compute_htlhash(library), True), ("00" * 16, False)):
         strings = ["", "samples", "count", str(library), build_id or ""]
         mapping = (
             integer(1, 1) + integer(2, 1 << 40) + integer(3, (1 << 40) + (1 << 20)) + integer(5, 3) + integer(6, 4)

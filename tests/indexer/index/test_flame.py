@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from framedex.index.ask.capture.flame import flame_graph
+from framedex.index.ask.capture.flame import build_flame_graph
 from framedex.model import FlameGraph, FlameKind
 from tests.indexer.recorded import Project
 
@@ -62,7 +62,7 @@ def test_a_graph_of_one_boundary_function(project: Project) -> None:
 def test_small_functions_are_merged_and_nothing_is_lost(project: Project) -> None:
     capture = project.ingest().capture(1)
     for most in (0, 1, 4, 100):
-        _check_merged(flame_graph(capture, max_nodes=most), len(capture.flame_graph().nodes), most)
+        _check_merged(build_flame_graph(capture, max_nodes=most), len(capture.flame_graph().nodes), most)
 
 
 def _check_merged(graph: FlameGraph, nodes: int, most: int) -> None:

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from framedex.binaries import Binary
-from framedex.captures import fingerprint_of
+from framedex.captures import compute_fingerprint
 from framedex.model import Calls, Capture, FrameRow, LocationEvidence, Module, NativeFrame, Stack
-from framedex.texts.places import location_labels
+from framedex.texts.places import format_location_labels
 from tests.indexer.recorded import Project
 
 SOURCE = """\
@@ -146,7 +146,7 @@ def test_a_call_inside_library_code_has_the_range_between_the_calls_around_it(ho
     assert len(lines) >= 2 and all(first <= line <= last for first, last, line in lines)
     assert (7, 12, 8) in lines
     assert not any(frame.candidates for frame in frames if frame.offset in ranges)
-    labels = {label for frame in frames if frame.location for label in location_labels(frame.location)}
+    labels = {label for frame in frames if frame.location for label in format_location_labels(frame.location)}
     assert "between lines 7 and 12" in labels
 
 
@@ -186,7 +186,7 @@ def capture_of(like: Capture, library: Path, calls: Sequence[tuple[int, int]]) -
     binary = Binary.open(library)
     frames = [NativeFrame(0, returns_to) for returns_to, _ in calls] + [NativeFrame(0, t + 1) for _, t in calls]
     stacks = tuple(Stack((len(calls) + i, i)) for i in range(len(calls)))
-    module = Module(str(library), 0, library.stat().st_size, binary.build_id, fingerprint_of(library))
+    module = Module(str(library), 0, library.stat().st_size, binary.build_id, compute_fingerprint(library))
     columns = like.calls
     return replace(
         like,

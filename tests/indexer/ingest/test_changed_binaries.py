@@ -13,7 +13,7 @@ import pytest
 from framedex.binaries import Binary, DigestCache, state_of
 from framedex.binaries.elf import Elf
 from framedex.binaries.symbols import read_symbols
-from framedex.captures import fingerprint_of
+from framedex.captures import compute_fingerprint
 from framedex.index.write.records import FrameRecord
 from framedex.ingest import CaptureFrameNamer
 from framedex.ingest.recorded_binaries import RecordedBinaries
@@ -61,7 +61,7 @@ def recorded(library: Path) -> Module:
     """The module of a library, as the recorder describes it."""
     size = library.stat().st_size
     build_id = Binary.open(library).build_id
-    return Module(str(library), 0x7F0000000000, size, build_id, fingerprint_of(library), state_of(library))
+    return Module(str(library), 0x7F0000000000, size, build_id, compute_fingerprint(library), state_of(library))
 
 
 def addresses(library: Path) -> list[int]:
@@ -159,14 +159,14 @@ def test_digests_are_cached_and_a_damaged_cache_is_ignored(large: Path, tmp_path
     kept = tmp_path / "folder" / "contents.json"
     state = state_of(large)
     assert state is not None
-    digest = DigestCache(kept).digest_of(large)
+    digest = DigestCache(kept).compute_digest(large)
     assert len(digest) == 64
     assert DigestCache(kept).find_digest(large, state) == digest
     for damage in (b"", b"{", b"[1]", b'{"a": 1}', b"\xff\xfe", b"[" * 100_000):
         kept.write_bytes(damage)
         assert DigestCache(kept).find_digest(large, state) == ""
-        assert DigestCache(kept).digest_of(large) == digest
+        assert DigestCache(kept).compute_digest(large) == digest
     kept.unlink()
     kept.mkdir()
-    assert DigestCache(kept).digest_of(large) == digest
-    assert DigestCache(kept).digest_of(tmp_path / "nowhere") == ""
+    assert DigestCache(kept).compute_digest(large) == digest
+    assert DigestCache(kept).compute_digest(tmp_path / "nowhere") == ""

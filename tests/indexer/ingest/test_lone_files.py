@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from framedex.binaries import Binary
-from framedex.captures import fingerprint_of
+from framedex.captures import compute_fingerprint
 from framedex.index import Index
 from framedex.model import CallFilter, Calls, Capture, FrameRow, LocationEvidence, Module, NativeFrame, Stack
 from tests.indexer.recorded import Project
@@ -76,7 +76,7 @@ def capture_of(like: Capture, libraries: Sequence[Path]) -> Capture:
 
 
 def module_of(library: Path) -> Module:
-    return Module(str(library), 0, library.stat().st_size, Binary.open(library).build_id, fingerprint_of(library))
+    return Module(str(library), 0, library.stat().st_size, Binary.open(library).build_id, compute_fingerprint(library))
 
 
 def frames_of(index: Index) -> Iterator[FrameRow]:

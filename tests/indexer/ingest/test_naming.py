@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from framedex.captures import fingerprint_of
+from framedex.captures import compute_fingerprint
 from framedex.ingest import CaptureFrameNamer
 from framedex.ingest.naming import build_python_record
 from framedex.ingest.recorded_files import RecordedPaths
@@ -51,7 +51,7 @@ def test_a_binary_unreadable_when_recorded_is_not_matched(library: Path) -> None
 
 
 def test_a_binary_with_the_recorded_content_is_used(library: Path) -> None:
-    assert problems_of(library, fingerprint_of(library)) == []
+    assert problems_of(library, compute_fingerprint(library)) == []
     assert "has changed since it was recorded" in problems_of(library)[0]
 
 

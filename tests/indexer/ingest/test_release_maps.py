@@ -39,7 +39,7 @@ from framedex.path_resolution.files import file_exists
 from framedex.sources.release_maps import open_release_maps
 from framedex.sources.release_maps.reader import SHIPPED, ReleaseMap
 from framedex.sources.source_map import write_map
-from framedex.texts.places import location_labels
+from framedex.texts.places import format_location_labels
 from tests.indexer.recorded import Project, middle_of, module_of
 from tests.one_put import recorded_put
 from tests.oracle.whole_captures import add_capture
@@ -140,7 +140,7 @@ def test_every_frame_of_a_first_trace_has_a_link(first: tuple[Path, IndexingRepo
     found = place(frames)
     is_nearest = of_this_release("xla").is_nearest  # this JAX version has no map
     assert found.path.endswith(f":{XLA}") and is_of_nearest_release(found.path) == is_nearest
-    assert ("nearest release" in location_labels(found)) == is_nearest
+    assert ("nearest release" in format_location_labels(found)) == is_nearest
     assert found.url is not None and f"/openxla/xla/blob/{found.url.split('/')[6]}/{XLA}#L{found.line}" in found.url
     totals = report.totals
     assert totals.native_released > 5 and totals.native_nearest == (totals.native_released if is_nearest else 0)
@@ -161,7 +161,7 @@ def test_a_release_without_a_map_uses_the_nearest_and_is_marked(recorded: Path, 
         found = place(trace_of(index), name)
         commit = commit_of(component, newest)
         assert found.path.startswith(f"{component}@{commit[:12]}+nearest:")
-        assert "nearest release" in location_labels(found) and found.how is not LocationEvidence.EXACT
+        assert "nearest release" in format_location_labels(found) and found.how is not LocationEvidence.EXACT
         assert found.url is not None and f"/blob/{commit}/" in found.url
 
 
@@ -172,7 +172,7 @@ def test_definitions_in_both_neighbouring_releases_are_marked(recorded: Path, in
     found = place(trace_of(index))
     commit = commit_of("xla", "0.8.3")
     assert found.path.startswith(f"xla@{commit[:12]}+unchanged:")
-    assert "same in both neighbouring releases" in location_labels(found)
+    assert "same in both neighbouring releases" in format_location_labels(found)
     assert found.how is not LocationEvidence.EXACT
     assert found.url is not None and f"/blob/{commit}/" in found.url
 

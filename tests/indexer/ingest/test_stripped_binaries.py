@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from framedex.binaries import Binary
-from framedex.captures import fingerprint_of
+from framedex.captures import compute_fingerprint
 from framedex.index.write.records import FrameRecord
 from framedex.ingest import CaptureFrameNamer
 from framedex.ingest.recorded_binaries import describe_unnamed_frames
 from framedex.model import Calls, Capture, Metadata, Module, NativeFrame
-from framedex.texts.captures import data_problems
+from framedex.texts.captures import format_data_problems
 from tests.indexer.binaries.conftest import SOURCE, compiled
 from tests.indexer.binaries.test_binary import address_of
 
@@ -39,7 +39,7 @@ def named(library: Path, places: list[int]) -> tuple[list[FrameRecord], list[str
     """The records of frames at offsets of a library, as if recorded, and the naming problems."""
     none = np.zeros(0, np.uint32)
     calls = Calls(none, none, none, none.astype(np.int64), none.astype(np.int64), none.astype(np.int32), ())
-    module = Module(str(library), 0, 4096, Binary.open(library).build_id, fingerprint_of(library))
+    module = Module(str(library), 0, 4096, Binary.open(library).build_id, compute_fingerprint(library))
     frames = tuple(NativeFrame(0, place + 1) for place in places)
     records, problems = CaptureFrameNamer().name_frames(
         Capture(Path("capture"), Metadata(), (module,), (), frames, (), (), (), calls, ())
@@ -73,7 +73,7 @@ def test_a_stripped_binary_is_reported_with_the_number_of_unnamed_frames(whole: 
     _, (problem,) = named(library, [start, start + 1, exported])
 
     assert problem.startswith(f"{library} is stripped: 2 of its 3 recorded frames have no name.")
-    assert data_problems([problem]) == []
+    assert format_data_problems([problem]) == []
 
 
 @pytest.mark.parametrize("tie", ["build-id", "debug link", "none"])

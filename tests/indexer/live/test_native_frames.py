@@ -27,7 +27,7 @@ from framedex.live.native.naming import name_frames
 from framedex.live.native.stacks import ProcessStacks
 from framedex.live.native.stopped import StoppedProcess, read_living_stacks
 from framedex.live.runtime import python_binaries
-from framedex.live.targets import target_of_process
+from framedex.live.targets import find_target_of_process
 from framedex.live.tasks import process_state, read_tasks
 from framedex.model import NativeSymbol
 from framedex.text_stacks.source_lookup.binaries import Binaries
@@ -214,7 +214,7 @@ def test_names_of_mapped_files_may_have_any_ends_of_lines(tmp_path: Path) -> Non
     write_foreign_metadata(capture, {})
     (capture / "stream.fdx").write_text("mapped")
     with started_process(sys.executable, "-c", MAPS_A_FILE, str(capture / "stream.fdx")) as (process, _):
-        assert target_of_process(process.pid).capture == capture
+        assert find_target_of_process(process.pid).capture == capture
         assert len(list(python_binaries(process.pid))) > 0
         assert str(capture / "stream.fdx") in {each.path for each in read_living_stacks(process.pid).image.mappings}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.path_resolution.moved_files import FolderMove, FolderMoves, project_of
+from framedex.path_resolution.moved_files import FolderMove, FolderMoves, find_project
 
 BEFORE, AFTER = ".framedex/captures/20260101-000000-1", ".framedex/captures/20260101-000000-1"
 
@@ -53,6 +53,6 @@ def test_odd_paths_are_unchanged(path: str, tmp_path: Path) -> None:
 
 
 def test_the_project_of_a_path_is_the_outermost() -> None:
-    assert project_of("/a/b/.framedex/captures/x") == "/a/b"
-    assert project_of("/a/.framedex/sub/.framedex/index.db") == "/a"
-    assert project_of("/a/b/index.db") is None
+    assert find_project("/a/b/.framedex/captures/x") == "/a/b"
+    assert find_project("/a/.framedex/sub/.framedex/index.db") == "/a"
+    assert find_project("/a/b/index.db") is None

@@ -139,7 +139,7 @@ def test_a_shared_capture_can_be_shared_again(here: Path) -> None:
     assert framedex("import", "stacks.txt").exit_code == 0
     for capture in ("1", "2"):
         assert framedex("share", capture, "-o", f"{capture}.fdx.zip").exit_code == 0
-    assert "2 were chosen: 1, 2." in framedex("share", "all").stderr
+    assert "2 were selected: 1, 2." in framedex("share", "all").stderr
     assert framedex("share").exit_code == 0
     assert (here / "capture-2.fdx.zip").read_bytes() == (here / "2.fdx.zip").read_bytes()
     assert framedex("--index", "there/index.db", "import", "1.fdx.zip", "2.fdx.zip").exit_code == 0

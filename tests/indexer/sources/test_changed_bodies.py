@@ -9,7 +9,7 @@ from pathlib import Path
 from framedex.index import Store
 from framedex.ingest import SilentProgress, find_sources
 from framedex.ingest.locations import read_parsed_text
-from framedex.sources.bodies import CallForm, bodies_from_trees
+from framedex.sources.bodies import CallForm, build_bodies
 from framedex.sources.calls import WrittenCall
 
 TEXT = "int inner(int x);\nint outer(int x) {\n  return inner(x);\n}\n"
@@ -31,7 +31,7 @@ def test_a_file_that_changed_after_it_was_parsed_has_no_calls(tmp_path: Path) ->
         def calls() -> tuple[int, int]:
             """The calls that outer writes, and how often it reaches inner."""
             read = partial(read_parsed_text, known)
-            bodies = bodies_from_trees(tables.definitions, tables.find_definitions_with_calls, read)
+            bodies = build_bodies(tables.definitions, tables.find_definitions_with_calls, read)
             written = sum(map(len, bodies.calls_in_file(str(file)).values()))
             return written, bodies.reaches(WrittenCall(1, "call", "outer", 1), CallForm("inner", "call", 1), 1)
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from framedex.model import Definition, LocationEvidence, NativeSymbol
-from framedex.sources import generated_scopes, match_generating_definition, parse_file
+from framedex.sources import iterate_generated_scopes, match_generating_definition, parse_file
 
 PROTO = """syntax = "proto3";
 package xla.cpu;  // message NotThis {
@@ -50,7 +50,7 @@ def test_a_generated_function_is_labelled_with_its_origin(tmp_path: Path) -> Non
         ("main", None),
     ]
     for function, line in cases:
-        scopes = set(generated_scopes(symbol(function)))
+        scopes = set(iterate_generated_scopes(symbol(function)))
         candidates = [c for c in definitions(tmp_path) if c[1].name.rpartition("::")[2] in scopes]
         how, found = match_generating_definition(symbol(function), candidates)
         assert (how, [d.line for _, d in found]) == ((None, []) if line is None else (LocationEvidence.CLASS, [line]))

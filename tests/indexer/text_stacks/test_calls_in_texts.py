@@ -17,7 +17,7 @@ from framedex.binaries import Binary
 from framedex.index import Index, Store
 from framedex.ingest import SilentProgress, find_sources
 from framedex.model import Definition, LocationEvidence
-from framedex.sources.bodies import bodies_from_trees
+from framedex.sources.bodies import build_bodies
 from framedex.sources.frame_lines import FrameLines
 from framedex.text_stacks import read
 from framedex.text_stacks.source_lookup.binaries import Binaries
@@ -162,7 +162,7 @@ def test_resolved_locations_equal_those_of_recorded_frames(crash: Crash, index: 
     """The entry point for ingest, called with a recorded stack's data."""
     found = explained(crash.text, index)
     binary, lines = Binary.open(crash.library), FrameLines()
-    bodies = bodies_from_trees(index.names.definitions_named, index.names.calling_definitions_in)
+    bodies = build_bodies(index.names.definitions_named, index.names.calling_definitions_in)
     for inner, outer in pairwise(found[:4]):
         assert outer.location is not None and outer.frame.offset is not None and inner.frame.offset is not None
         (own,), (called,) = binary.resolve([outer.frame.offset, inner.frame.offset])

@@ -14,7 +14,7 @@ from framedex.model import Location, LocationEvidence, SourceMapInfo, Staleness
 from framedex.path_resolution.precedence import PathResolver
 from framedex.sources.releases.statements import StatedReleases
 from framedex.text_stacks import read
-from framedex.text_stacks.source_lookup.frame_context import FoundFrame, quoted_source
+from framedex.text_stacks.source_lookup.frame_context import FoundFrame, find_quoted_source
 from framedex.text_stacks.source_lookup.resolve import Resolver
 from tests.gitrepository import make_checkout
 
@@ -362,7 +362,7 @@ def test_the_source_quoted_by_a_traceback_is_compared(
     file.write_text(OLD)
     text = quoting(file, (line, "device_put", source), prefix=prefix)
     (frame,) = read(text).frames()
-    quoted = quoted_source(frame, text.split("\n"))
+    quoted = find_quoted_source(frame, text.split("\n"))
     assert quoted == (source if source.isascii() else "")
     assert place(Resolver(None).find(frame, quoted)).how is how
 
@@ -375,7 +375,7 @@ def test_a_line_is_located_by_its_quoted_source(tmp_path: Path) -> None:
     file = tmp_path / "tree" / "api.py"
     text = quoting(file, (11, "device_put", "y = helper(x)"))
     (frame,) = read(text).frames()
-    there = place(Resolver(None).find(frame, quoted_source(frame, text.split("\n"))))
+    there = place(Resolver(None).find(frame, find_quoted_source(frame, text.split("\n"))))
     assert (there.how, there.line, there.moved_from) == (LocationEvidence.FOLLOWED, 12, 11)
 
 

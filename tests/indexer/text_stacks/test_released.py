@@ -17,7 +17,7 @@ from framedex.text_stacks import read
 from framedex.text_stacks.source_lookup.frame_context import FoundFrame
 from framedex.text_stacks.source_lookup.released import ReleasedSources
 from framedex.text_stacks.source_lookup.resolve import Resolver
-from framedex.texts.places import location_labels
+from framedex.texts.places import format_location_labels
 from tests.indexer.recorded import Project
 
 RELEASES = ("0.10.1", "0.10.2")
@@ -75,7 +75,7 @@ def found(text: str, maps: Path, index: Index | None = None) -> list[FoundFrame]
 def place(text: str, maps: Path, index: Index | None = None) -> tuple[str | None, list[str]]:
     """The public address of the only resolved frame, and its labels."""
     (location,) = [each.location for each in found(text, maps, index) if each.location is not None]
-    return location.url, location_labels(location)
+    return location.url, format_location_labels(location)
 
 
 def address(line: int, release: str, path: str = "xla/pjrt/client.cc", component: str = "xla") -> str:
@@ -111,13 +111,13 @@ def test_every_definition_kind_of_the_maps_is_found(maps: Path) -> None:
         "_ZN3xla10PjRtClient7CompileEi",
     ]
     released = ReleasedSources(None, StatedReleases(), path=maps)
-    assert [name for name in names if not released.may_define_function(name)] == []
+    assert [name for name in names if not released.may_be_library_function(name)] == []
 
 
 def test_a_name_with_an_undefined_last_word_is_not_searched(maps: Path) -> None:
     released = ReleasedSources(None, StatedReleases(), path=maps)
     for name in ("xla::PjRtClient::NoSuch", "xla::ns::NoSuch(int, char const*)", "jax::NoSuch()"):
-        assert not released.may_define_function(name), name
+        assert not released.may_be_library_function(name), name
 
 
 def test_map_locations_are_never_exact_and_overloads_are_candidates(maps: Path) -> None:
@@ -138,7 +138,7 @@ def test_without_a_release_the_newest_is_used_and_marked(maps: Path) -> None:
     released = ReleasedSources(None, StatedReleases(text), path=maps)
     resolver = Resolver(None, released=released)
     (location,) = filter(None, (resolver.find(frame).location for frame in read(text).frames()))
-    assert (location.url, location_labels(location)) == (address(3, "0.10.2"), ["definition", "nearest release"])
+    assert (location.url, format_location_labels(location)) == (address(3, "0.10.2"), ["definition", "nearest release"])
     assert released.assumed == "0.10.2"
 
 

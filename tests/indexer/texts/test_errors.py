@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from framedex.texts.errors import abbreviate_message, headline, message_with_code, split_headline
+from framedex.texts.errors import abbreviate_message, format_headline, format_message_with_code, split_headline
 
 TRACEBACK = """INTERNAL: CpuCallback error: Traceback (most recent call last):
   File "/x/jax/_src/callback.py", line 829, in _wrapped_callback
@@ -15,7 +15,7 @@ of two lines"""
 
 
 def test_the_headline_of_a_traceback_is_its_exception_and_innermost_line() -> None:
-    assert headline(TRACEBACK) == "INTERNAL: CpuCallback error: ValueError: bad value (/x/a b/train.py:5 in bad)"
+    assert format_headline(TRACEBACK) == "INTERNAL: CpuCallback error: ValueError: bad value (/x/a b/train.py:5 in bad)"
     assert split_headline(TRACEBACK)[1] == "/x/a b/train.py:5 in bad"
 
 
@@ -23,7 +23,7 @@ def test_the_last_of_chained_exceptions_counts() -> None:
     chained = f"{TRACEBACK}\n\nDuring handling of the above exception, another exception occurred:\n\n" + (
         'Traceback (most recent call last):\n  File "y.py", line 7\nKeyError: 1'
     )
-    assert headline(chained) == "INTERNAL: CpuCallback error: KeyError: 1 (y.py:7)"
+    assert format_headline(chained) == "INTERNAL: CpuCallback error: KeyError: 1 (y.py:7)"
 
 
 @pytest.mark.parametrize(
@@ -36,12 +36,12 @@ def test_the_last_of_chained_exceptions_counts() -> None:
     ],
 )
 def test_other_messages_keep_their_first_line(message: str, first: str) -> None:
-    assert headline(message) == first
+    assert format_headline(message) == first
 
 
 def test_the_code_appears_once() -> None:
-    assert message_with_code(13, "INTERNAL: no") == message_with_code(13, "no") == "INTERNAL: no"
-    assert message_with_code(13, "") == "INTERNAL"
+    assert format_message_with_code(13, "INTERNAL: no") == format_message_with_code(13, "no") == "INTERNAL: no"
+    assert format_message_with_code(13, "") == "INTERNAL"
 
 
 def test_long_messages_keep_their_last_lines() -> None:

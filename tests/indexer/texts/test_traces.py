@@ -23,7 +23,7 @@ from framedex.model import (
     Trace,
 )
 from framedex.text_stacks import read
-from framedex.texts.traces import HEADING, format_trace, section_title
+from framedex.texts.traces import HEADING, format_section_title, format_trace
 from tests.indexer.recorded import Project, build_project
 from tests.trace_lines import parse_trace
 
@@ -155,7 +155,7 @@ def test_a_trace_is_divided_into_own_stack_ffi_calls_and_requesting_stacks(trace
     assert [section.kind for section in apart.sections()] == [SectionKind.NATIVE, SectionKind.PYTHON, *further]
     assert [len(section.frames) for section in apart.sections()] == [len(trace.frames), 2, 1, len(trace.frames)]
     titles = [line for line in format_trace(apart).split("\n") if line.endswith(", most recent call last:")]
-    assert titles == [f"{section_title(section)}, most recent call last:" for section in apart.sections()]
+    assert titles == [f"{format_section_title(section)}, most recent call last:" for section in apart.sections()]
 
 
 def test_a_truncated_stack_is_marked_beside_its_merge_state(trace: Trace) -> None:

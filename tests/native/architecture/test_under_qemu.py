@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from framedex.captures import read_capture
-from framedex.commands.launching.boundaries import BoundaryType, boundary_variables
+from framedex.commands.launching.boundaries import BoundaryType, build_boundary_variables
 from framedex.model import MergeOutcome
 from framedex_native import _native
 from tests.ffi_running import CPU, EXAMPLES, FfiRun
@@ -105,7 +105,7 @@ def test_functions_of_any_library(python: str, tmp_path: Path) -> None:
     )
     parameters = "int a, long b, const char* text, double c, void* d, unsigned e, long f, long g, float h, long i"
     chosen = ("libz.so:deflate", f"libstandin.so:double standin_mix({parameters})")
-    variables = boundary_variables([BoundaryType().convert(each, None, None) for each in chosen])
+    variables = build_boundary_variables([BoundaryType().convert(each, None, None) for each in chosen])
 
     completed = run_recorded(python, tmp_path, "boundaries.py", standin, caller, **variables)
 

@@ -10,7 +10,7 @@ import pytest
 from click import UsageError
 
 import framedex_native
-from framedex.commands.launching.boundaries import BoundaryType, boundary_variables
+from framedex.commands.launching.boundaries import BoundaryType, build_boundary_variables
 from framedex.model import MergeOutcome
 from tests.reading import Call, calls_of
 from tests.running import PROGRAMS, TIMEOUT, Run, plain_environment, run
@@ -59,7 +59,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory, libraries: list[str]) -> 
         "libz.so:deflate,lib*openblas*:scipy_cblas_dgemm64_",
         f"libstandin.so:double standin_mix({_PARAMETERS})",
     )
-    variables = boundary_variables([convert(each) for each in chosen])
+    variables = build_boundary_variables([convert(each) for each in chosen])
     return run_program(tmp_path_factory.mktemp("run"), libraries, **variables, FRAMEDEX_VERIFY="1")
 
 
@@ -111,7 +111,7 @@ def test_the_stack_leads_from_python_to_the_function(recorded: Run, function: st
 
 def test_the_calls_of_other_libraries_with_that_name_are_not_recorded(libraries: list[str], tmp_path: Path) -> None:
     program_run = run_program(
-        tmp_path, libraries, **boundary_variables([convert("libother.so:standin_mix,standin_mix")])
+        tmp_path, libraries, **build_boundary_variables([convert("libother.so:standin_mix,standin_mix")])
     )
 
     assert len(calls(program_run, "standin_mix")) == 2
@@ -119,7 +119,7 @@ def test_the_calls_of_other_libraries_with_that_name_are_not_recorded(libraries:
 
 def test_a_function_that_no_library_has_is_reported_at_the_exit(libraries: list[str], tmp_path: Path) -> None:
     program_run = run_program(
-        tmp_path, libraries, **boundary_variables([convert("getenv,no_such_function,libz.so:getpid")])
+        tmp_path, libraries, **build_boundary_variables([convert("getenv,no_such_function,libz.so:getpid")])
     )
 
     assert program_run.stderr == (
@@ -129,7 +129,7 @@ def test_a_function_that_no_library_has_is_reported_at_the_exit(libraries: list[
 
 
 def test_functions_that_the_recorder_calls_itself_are_recorded(tmp_path: Path) -> None:
-    chosen = boundary_variables([convert("malloc,free,strlen(const char* text)")])
+    chosen = build_boundary_variables([convert("malloc,free,strlen(const char* text)")])
     startup = {"PYTHONPATH": str(framedex_native.ffi_startup_path()), "FRAMEDEX_SAMPLE": "100"}
     program_run = run("boundaries_of_jax.py", folder=tmp_path, **chosen, **startup, JAX_PLATFORMS="cpu")
 
@@ -149,7 +149,7 @@ def test_a_function_stays_when_another_library_with_its_name_is_loaded(tmp_path:
     variables = {
         "FRAMEDEX_OUT": str(tmp_path / "captures"),
         "PYTHONPATH": str(framedex_native.ffi_startup_path()),
-        **boundary_variables([convert("which")]),
+        **build_boundary_variables([convert("which")]),
     }
     program_run = Run.of([sys.executable, "-c", program], tmp_path, plain_environment() | variables, TIMEOUT)
 
@@ -158,9 +158,9 @@ def test_a_function_stays_when_another_library_with_its_name_is_loaded(tmp_path:
 
 
 def test_too_many_functions_are_refused() -> None:
-    assert boundary_variables([convert(",".join(["getenv"] * 256))])
+    assert build_boundary_variables([convert(",".join(["getenv"] * 256))])
     with pytest.raises(UsageError, match="at most 256 functions"):
-        boundary_variables([convert(",".join(["getenv"] * 256)), convert("getpid")])
+        build_boundary_variables([convert(",".join(["getenv"] * 256)), convert("getpid")])
 
 
 def test_the_lazy_calls_of_another_version_are_not_recorded(tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_the_lazy_calls_of_another_version_are_not_recorded(tmp_path: Path) -> N
     subprocess.run([*build, tmp_path / "libnew.so"], check=True)
     program = "import ctypes; print([ctypes.CDLL('./libold.so').copy(61), ctypes.CDLL('./libnew.so').copy(62)])"
     startup = {"PYTHONPATH": str(framedex_native.ffi_startup_path()), "FRAMEDEX_OUT": str(tmp_path / "captures")}
-    chosen = boundary_variables([convert("memcpy(void* to, const void* from, size_t size)")])
+    chosen = build_boundary_variables([convert("memcpy(void* to, const void* from, size_t size)")])
     program_run = Run.of([sys.executable, "-c", program], tmp_path, plain_environment() | startup | chosen, TIMEOUT)
 
     assert program_run.result == [7, 7]
@@ -179,7 +179,7 @@ def test_the_lazy_calls_of_another_version_are_not_recorded(tmp_path: Path) -> N
 @pytest.mark.skipif(not is_at_fixed_address(DEBIAN_PYTHON), reason="this system's Python is position-independent")
 def test_a_function_with_a_stub_in_the_executable_is_recorded(tmp_path: Path) -> None:
     startup = {"PYTHONPATH": str(framedex_native.ffi_startup_path()), "FRAMEDEX_OUT": str(tmp_path / "captures")}
-    variables = plain_environment() | startup | boundary_variables([convert("sin,fchdir(int fd)")])
+    variables = plain_environment() | startup | build_boundary_variables([convert("sin,fchdir(int fd)")])
     program = "import math, os; print(math.sin(0.0)); os.fchdir(os.open('.', 0))"
     program_run = Run.of([str(DEBIAN_PYTHON), "-c", program], tmp_path, variables, TIMEOUT)
 
@@ -223,7 +223,7 @@ def test_a_stack_leads_to_the_caller_from_every_instruction_of_a_trampoline(
     subprocess.run(["g++", "-O1", "-shared", "-fPIC", source, "-o", built, *link], check=True)
     program = tmp_path / "steps.py"
     program.write_text(f"import ctypes\nprint(ctypes.CDLL({str(built)!r}).step_through())\n")
-    variables = boundary_variables([convert("libstandin.so:double standin_mix(int a)")])
+    variables = build_boundary_variables([convert("libstandin.so:double standin_mix(int a)")])
     variables |= {"FRAMEDEX_OUT": str(tmp_path / "captures"), "PYTHONPATH": str(framedex_native.ffi_startup_path())}
 
     program_run = Run.of([sys.executable, str(program)], tmp_path, plain_environment() | variables, TIMEOUT)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from framedex.commands.launching.memory_plan import simulated_memory
+from framedex.commands.launching.memory_plan import find_simulated_memory
 from framedex.commands.launching.options import MockMachine
 from tests.run.costs.cases import line_marked
 from tests.run.invoking import FRAMEDEX, framedex_run
@@ -130,8 +130,8 @@ def test_each_device_of_a_mesh_has_its_part(tmp_path: Path) -> None:
 
 def test_only_the_devices_of_one_host_share_its_address_space() -> None:
     machine = MockMachine(devices=256, memory=16 << 30)
-    assert simulated_memory(machine, hosts=1) == 128 << 30
-    assert simulated_memory(machine, hosts=64) == 64 * machine.memory
+    assert find_simulated_memory(machine, hosts=1) == 128 << 30
+    assert find_simulated_memory(machine, hosts=64) == 64 * machine.memory
 
 
 def test_a_failing_program_is_reported_with_its_plan(tmp_path: Path) -> None:

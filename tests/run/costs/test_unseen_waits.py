@@ -14,7 +14,7 @@ from framedex.commands.main import cli
 from framedex.index import Index
 from framedex.index.write.programs import EXECUTE_FUNCTION
 from framedex.model import WaitReason
-from framedex.texts.costs import waits_details, waits_text
+from framedex.texts.costs import format_waits, format_waits_details
 from tests.indexer.unplaced import index_without_sources
 from tests.run.costs.cases import line_marked
 from tests.running import PROGRAMS, run
@@ -52,8 +52,8 @@ def test_an_unfinished_wait_lasts_until_the_program_ended(index: Path) -> None:
     assert (row.count, row.unended, row.unsure) == (1, 1, 0)
     assert row.total_duration > LONG  # no thread made a call in this time
     assert "1 wait had not ended when the recording ended: the duration is unknown." in _shown(index)
-    assert waits_text([row]).startswith("waited at least ")
-    assert waits_details([row])[0].endswith("; 1 of them had not ended when the recording ended")
+    assert format_waits([row]).startswith("waited at least ")
+    assert format_waits_details([row])[0].endswith("; 1 of them had not ended when the recording ended")
 
 
 @pytest.mark.parametrize("index", ["killed"], indirect=True)

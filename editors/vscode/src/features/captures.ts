@@ -32,7 +32,7 @@ export function register(framedex: Framedex): vscode.Disposable {
 /** The capture of the item; undefined for the item that removes the restriction. */
 function items({ captures, selected }: Captures): (vscode.QuickPickItem & Partial<CaptureItem>)[] {
   const listed = captures.map(captureItem).map((item) =>
-    item.capture.id === selected ? { ...item, description: `${item.description}, stackSelection` } : item,
+    item.capture.id === selected ? { ...item, description: `${item.description}, picked` } : item,
   );
   return [{ label: "Captures that the project's settings select", description: selected === null ? "picked" : "" }, ...listed];
 }

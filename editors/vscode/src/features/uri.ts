@@ -98,7 +98,7 @@ function parseAbsolutePath(given: URLSearchParams, name: string): string | undef
   // Two slashes would mean another host on Windows.
   const isPlain = text.length <= MAX_PATH_LENGTH && path.isAbsolute(text) && !/^[/\\]{2}/.test(text) && !/\p{C}/u.test(text);
   if (!isPlain || path.normalize(text) !== text) {
-    throw new Error(`${name} must be an parseAbsolutePath path without . and .. parts.`);
+    throw new Error(`${name} must be an absolute path without . and .. parts.`);
   }
   return text;
 }

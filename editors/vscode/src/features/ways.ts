@@ -66,7 +66,7 @@ function isUserMove(kind: vscode.TextEditorSelectionChangeKind | undefined): boo
 async function choose(items: readonly TargetItem[], title: string): Promise<NavigationTarget | undefined> {
   const options = { title: `framedex: ${title}, the likeliest first`, placeHolder: "Go to", matchOnDescription: true, matchOnDetail: true };
   const chosen = await vscode.window.showQuickPick(items, options);
-  return chosen?.more === undefined ? chosen?.target : choose(chosen.more.map(targetItem), `${count(chosen.more.length, "way")} inFile ${fileOf(chosen.more[0])}`);
+  return chosen?.more === undefined ? chosen?.target : choose(chosen.more.map(targetItem), `${count(chosen.more.length, "way")} into ${fileOf(chosen.more[0])}`);
 }
 
 /** The ways grouped by file, in the order of the first way into each file. */

@@ -23,6 +23,15 @@ export function fill(panel: vscode.WebviewPanel, subject: Subject, framedex: Fra
   let glue = false;
   let memory = NO_MEMORY;
 
+  async function requestMemory(): Promise<ProgramMemories> {
+    try {
+      const { folder, capture } = subject;
+      return (await server.request<ProgramMemories | null>("framedex/programMemory", { folder, capture })) ?? NO_MEMORY;
+    } catch {
+      return NO_MEMORY; // the server is too old for this request, and the graph does not need it
+    }
+  }
+
   async function answer(): Promise<ToPage> {
     const { folder, capture, boundary, before } = subject;
     try {
@@ -32,7 +41,7 @@ export function fill(panel: vscode.WebviewPanel, subject: Subject, framedex: Fra
           : await server.request<Graph | null>("framedex/flameGraphOfDifferences", { folder, before, after: capture, glue });
       if (graph && graph.nodes.length > 0) {
         const isWhole = boundary === null && before === undefined;
-        memory = (isWhole && (await server.request<ProgramMemories | null>("framedex/programMemory", { folder, capture }))) || NO_MEMORY;
+        memory = isWhole ? await requestMemory() : NO_MEMORY;
         return { kind: "graph", subject, graph, memory };
       }
       return { kind: "nothing", subject, reason: graph ? "The index has no such calls." : "No answer from the language server. Check that it is running." };

@@ -30,7 +30,7 @@ type LinkFinder = (line: string) => Iterable<FrameLink>;
 
 const LINK_FINDERS: readonly LinkFinder[] = [mlirLocations, hloSources, fragments, buildPaths, addressFrames, debuggerFrames];
 
-/** The frames of a line from left to right; if two overlap, the kind listed first wins. */
+/** Finds the frames in a line, left to right. If two overlap, the earlier finder in `LINK_FINDERS` wins. */
 export function findLinks(line: string): FrameLink[] {
   const shown = line.slice(0, MAX_LINE_LENGTH);
   const found: FrameLink[] = [];

@@ -54,7 +54,7 @@ def read_excerpt(index_path: Path, named_folders: Sequence[Path], location: str,
             f"{printable(str(path))} is outside the project and the source folders, so agents may not read it.",
             "The user can allow its folder: `framedex mcp --source DIR`.",
         )
-    return ToolAnswer(tuple(_numbered_lines(path, wanted, context_lines)))
+    return ToolAnswer(tuple(_number_lines(path, wanted, context_lines)))
 
 
 def _find_indexed_file(index: Index, name: str) -> Path:
@@ -88,7 +88,7 @@ def _fetched_source_folders() -> Iterator[Path]:
         yield cache / "framedex" / "sources"
 
 
-def _numbered_lines(path: Path, wanted: FilePosition, context_lines: int) -> Iterator[str]:
+def _number_lines(path: Path, wanted: FilePosition, context_lines: int) -> Iterator[str]:
     """The numbered lines around the requested line.
 
     Raises FramedexError if the file is unreadable, binary or too short.

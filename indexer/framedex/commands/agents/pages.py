@@ -46,11 +46,11 @@ def format_page(answer: ToolAnswer, find_proposals: Sequence[dict[str, Any]], fi
     }
     document = {name: found for name, found in document.items() if found}
     longest = {**_line_range(first, total, total, is_cut=True), **document, "lines": []}
-    shown = _take_fitting(lines, most_tokens - max_token_count(_compact_json(longest)))
+    shown = _take_fitting(lines, most_tokens - max_token_count(_format_compact_json(longest)))
     if not (shown or document):
-        return _compact_json({"lines": []})
+        return _format_compact_json({"lines": []})
     position = _line_range(first, len(shown), total, is_cut=answer.is_cut) if shown else {}
-    return _compact_json({**position, **document, **({"lines": shown} if shown else {})})
+    return _format_compact_json({**position, **document, **({"lines": shown} if shown else {})})
 
 
 def _line_range(first: int, shown: int, total: int, *, is_cut: bool) -> dict[str, Any]:
@@ -63,11 +63,11 @@ def _line_range(first: int, shown: int, total: int, *, is_cut: bool) -> dict[str
 
 
 def _take_fitting(texts: Sequence[str], room: int) -> list[str]:
-    """The first texts that fit into `room` tokens. A text that fits into no page is truncated."""
+    """The first strings that fit into `room` tokens. A string that fits into no page is truncated."""
     found: list[str] = []
     whole = room
     for text in texts:
-        size = max_token_count(_compact_json(text)) + 1
+        size = max_token_count(_format_compact_json(text)) + 1
         if size > room:
             exceeds_any_page = size > whole and room > whole // 2
             return [*found, _truncate_to(text, room)] if exceeds_any_page or not found else found
@@ -77,12 +77,12 @@ def _take_fitting(texts: Sequence[str], room: int) -> list[str]:
 
 
 def _truncate_to(text: str, room: int) -> str:
-    """The start of a text that fits into `room` tokens, with the number of omitted characters."""
+    """The start of a string that fits into `room` tokens, with the number of omitted characters."""
     kept = len(text)
     while kept:
         kept //= 2
         cut = f"{text[:kept]} … and {len(text) - kept:,} characters"
-        if max_token_count(_compact_json(cut)) < room:
+        if max_token_count(_format_compact_json(cut)) < room:
             return cut
     return "…"
 
@@ -90,14 +90,14 @@ def _truncate_to(text: str, room: int) -> str:
 def _take_proposals(find_proposals: Iterable[dict[str, Any]], room: int) -> list[dict[str, Any]]:
     found = []
     for proposal in find_proposals:
-        room -= max_token_count(_compact_json(proposal)) + 1
+        room -= max_token_count(_format_compact_json(proposal)) + 1
         if room < 0:
             break
         found.append(proposal)
     return found
 
 
-def _compact_json(value: object) -> str:
+def _format_compact_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 

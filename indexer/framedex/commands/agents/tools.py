@@ -139,8 +139,8 @@ TOOLS = (
     ),
     Tool(
         "trace",
-        "The merged Python and C++ stack of a call, outermost frame first. Each frame has its source and says how it is"
-        " known.",
+        "The merged Python and C++ stack of a call, outermost frame first. Each frame includes its source location and"
+        " how it was determined.",
         (
             Argument(
                 "call",

@@ -79,7 +79,7 @@ class VerbRunner:
                 return await answer()
         assert limit.cancelled_caught
         raise FramedexError(
-            f"The command took more than {words.duration(round(VERB_TIMEOUT_S * 1e9))} and was stopped.",
+            f"The command took more than {words.format_duration(round(VERB_TIMEOUT_S * 1e9))} and was stopped.",
             _NARROWER_QUERY,
         )
 
@@ -101,7 +101,7 @@ async def _run_query(index: Path, text: str | None) -> ToolAnswer:
     output = await _run_process(own_module_command("framedex.commands.agents.query_process", ()), json.dumps(request))
     if output.status == TIMEOUT_STATUS:
         raise FramedexError(
-            f"The query took more than {words.duration(round(QUERY_TIMEOUT_S * 1e9))} and was stopped.",
+            f"The query took more than {words.format_duration(round(QUERY_TIMEOUT_S * 1e9))} and was stopped.",
             "Select fewer rows: `calls` has many, `call_kinds` few.",
         )
     if output.status and not output.is_cut:

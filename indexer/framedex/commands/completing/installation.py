@@ -17,9 +17,9 @@ from pathlib import Path
 
 from framedex.base.errors import FramedexError
 from framedex.base.folders import user_folder
-from framedex.base.plaintext import shell_word
+from framedex.base.plaintext import quote_shell_word
 from framedex.base.regularfile import read_regular
-from framedex.commands.completing.shells import SHELLS, completion_script
+from framedex.commands.completing.shells import SHELLS, build_completion_script
 from framedex.commands.output.atomic_files import open_atomic
 
 _MARK = "# completion of framedex"
@@ -64,7 +64,7 @@ def completion_files(shell: str) -> CompletionFiles:
 def script_for_installation(shell: str) -> str:
     """The completion script for this framedex."""
     beside = Path(sys.executable).with_name("framedex")  # noqa: TID251
-    return completion_script(shell, str(beside if os.access(beside, os.X_OK) else Path(sys.argv[0]).absolute()))
+    return build_completion_script(shell, str(beside if os.access(beside, os.X_OK) else Path(sys.argv[0]).absolute()))
 
 
 def install(shell: str) -> list[Path]:
@@ -79,7 +79,8 @@ def install(shell: str) -> list[Path]:
         written.append(files.script)
     if files.startup is not None:
         before = _read_content(files.startup) or b""
-        line = f"[ -r {shell_word(str(files.script))} ] && . {shell_word(str(files.script))}  {_MARK}\n".encode()
+        script = quote_shell_word(str(files.script))
+        line = f"[ -r {script} ] && . {script}  {_MARK}\n".encode()
         if line not in before:
             kept = _remove_marked_lines(before)
             text = kept + (b"" if not kept or kept.endswith(b"\n") else b"\n") + line

@@ -66,7 +66,7 @@ def index_candidates(
     return _query_index(context, incomplete, query) + (_FILES if query is _recorded_files else [])
 
 
-def matching_files(text: str, *, only_folders: bool) -> Iterator[str]:
+def find_matching_files(text: str, *, only_folders: bool) -> Iterator[str]:
     """The local files and folders whose paths start with a text, as typed; folders end in a slash."""
     name = text.rpartition("/")[2]
     before = text[: len(text) - len(name)]
@@ -96,7 +96,7 @@ def _capture_ids(index: Index, incomplete: str) -> Items:
     rows = [row for row in index.captures() if str(row.id).startswith(incomplete)]
     now = time.time()
     return [
-        CompletionItem(str(row.id), help=f"{words.command_short(row.command)}, {words.age(now - row.started)}")
+        CompletionItem(str(row.id), help=f"{words.shorten_command(row.command)}, {words.format_age(now - row.started)}")
         for row in reversed(rows[-_MAX_CANDIDATES:])
     ]
 
@@ -317,7 +317,7 @@ class Bash(_ShellCompletion):
         is_list = self._type in ("33", "63") and len(items) > 1
         for item in items:
             is_path = item.type in _NATIVE_TYPES
-            for value in matching_files(typed, only_folders=item.type == "dir") if is_path else [str(item.value)]:
+            for value in find_matching_files(typed, only_folders=item.type == "dir") if is_path else [str(item.value)]:
                 help_text = f"  -- {_format_help(item.help)}" if is_list and value.isdecimal() and item.help else ""
                 yield CompletionItem(self._quote_text(before + value[len(typed) - kept :]) + help_text)
 
@@ -363,7 +363,7 @@ class Fish(_ShellCompletion):
             elif typed.startswith("~") and not given:
                 yield item  # fish expands it itself
             else:
-                for path in matching_files(typed, only_folders=item.type == "dir"):
+                for path in find_matching_files(typed, only_folders=item.type == "dir"):
                     yield CompletionItem(before + path)
 
 
@@ -373,7 +373,7 @@ for _shell in SHELLS.values():
     add_completion_class(_shell)
 
 
-def completion_script(shell: str, program: str) -> str:
+def build_completion_script(shell: str, program: str) -> str:
     """The completion script of a shell for the framedex at a path."""
     return SHELLS[shell](_NO_COMMAND, {}, program, VARIABLE).source()
 

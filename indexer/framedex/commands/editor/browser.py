@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from framedex.base.errors import FramedexError
-from framedex.base.folders import program_on_path
+from framedex.base.folders import find_program
 
 _TERMINAL_BROWSERS = ("lynx", "w3m", "links", "links2", "elinks", "www-browser")
 _GRAPHICAL_BROWSERS = ("xdg-open", "x-www-browser", "firefox", "google-chrome", "chromium")
@@ -37,17 +37,17 @@ def choose_browser(environment: Mapping[str, str]) -> list[str] | None:
             raise FramedexError(
                 f"$BROWSER is not a valid command: {error}.", "Run `unset BROWSER`, or set it to a program."
             ) from error
-        if words and program_on_path(words[0], path):
+        if words and find_program(words[0], path):
             return words
     if environment.get("SSH_CONNECTION") or environment.get("SSH_TTY"):
         return None
     if sys.platform == "darwin":
         return ["open"]
-    if environment.get("WSL_DISTRO_NAME") and program_on_path("wslview", path):
+    if environment.get("WSL_DISTRO_NAME") and find_program("wslview", path):
         return ["wslview"]
     if not (environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY")):
         return None
-    return next(([name] for name in _GRAPHICAL_BROWSERS if program_on_path(name, path)), None)
+    return next(([name] for name in _GRAPHICAL_BROWSERS if find_program(name, path)), None)
 
 
 def is_web_address(url: str) -> bool:
@@ -63,7 +63,7 @@ def open_page(url: str, browser: Sequence[str]) -> None:
     address = quote(url, safe=_SAFE_CHARACTERS)
     words = [word.replace("%s", address) for word in browser]
     command = words if words != list(browser) else [*words, address]
-    program = program_on_path(command[0])
+    program = find_program(command[0])
     remedy = f"The page is {address}"
     try:
         if program is None:

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from framedex.base.errors import FramedexError
-from framedex.base.folders import absolute_folders, program_on_path
+from framedex.base.folders import absolute_folders, find_program
 from framedex.base.regularfile import is_own_file, user_id
-from framedex.commands.inputs.files import FilePosition, absolute
+from framedex.commands.inputs.files import FilePosition, to_absolute_path
 
 VSCODE_PROGRAMS = ("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf", "code-server")
 """VS Code and its derivatives, by the names of their command-line programs."""
@@ -163,7 +163,7 @@ def _find_installed_editor(environment: Mapping[str, str]) -> list[str] | None:
 
 
 def _find_first_on_path(path: str, names: tuple[str, ...]) -> str | None:
-    return next((name for name in names if program_on_path(name, path)), None)
+    return next((name for name in names if find_program(name, path)), None)
 
 
 def _find_in_first_folder(names: tuple[str, ...], path: str) -> str | None:
@@ -252,13 +252,13 @@ _PLACEHOLDER = re.compile(r"\{(file|line|column)\}")
 _VARIANT = re.compile(r"(?:64)?(?:[.-].*)?$")
 
 
-def editor_command(editor: Sequence[str], position: FilePosition) -> list[str]:
+def find_editor_command(editor: Sequence[str], position: FilePosition) -> list[str]:
     """The program and arguments that open a file position in an editor, without a shell.
 
     The path is absolute, so that it is never parsed as an option. Raises FramedexError for a relative path if the
     working folder was deleted.
     """
-    path, line, column = str(absolute(position.path)), position.line, position.column or 1
+    path, line, column = str(to_absolute_path(position.path)), position.line, position.column or 1
     if _has_placeholders(editor):
         return _fill_placeholders(editor, {"file": path, "line": str(line or 1), "column": str(column)})
     if Path(editor[0]).name == "nvim" and "--server" in editor:
@@ -272,7 +272,7 @@ def editor_command(editor: Sequence[str], position: FilePosition) -> list[str]:
 
 
 def is_neovim_request(command: Sequence[str]) -> bool:
-    """Whether a command of `editor_command` is a request to a running Neovim, which ends with the reply."""
+    """Whether a command of `find_editor_command` is a request to a running Neovim, which ends with the reply."""
     return "--remote-expr" in command
 
 

@@ -112,7 +112,7 @@ def working_folder() -> Path:
         ) from error
 
 
-def absolute(path: Path) -> Path:
+def to_absolute_path(path: Path) -> Path:
     """An absolute path. Raises FramedexError for a relative path if the working folder was deleted."""
     return path if path.is_absolute() else working_folder() / path
 
@@ -125,7 +125,7 @@ def path_resolver(settings: Settings, file: str, index: Index | None) -> PathRes
     from framedex.path_resolution.precedence import PathResolver
 
     try:
-        folders = [absolute(Path() if file == "-" else Path(file).parent)]
+        folders = [to_absolute_path(Path() if file == "-" else Path(file).parent)]
     except FramedexError:  # the working folder was deleted
         folders = []
     return PathResolver(settings.path_map, settings.sources, folders, index)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import restore, shell_word
+from framedex.base.plaintext import quote_shell_word, restore
 from framedex.commands.inputs.files import parse_file_position, working_folder
 from framedex.commands.output.console import note
 from framedex.path_resolution.files import typed_file_exists
@@ -29,16 +29,16 @@ def not_recorded_error(index: Index, name: str, message: str, remedy: str) -> Fr
         return FramedexError(f"{name} is a call id, not a function.", f"`framedex trace {name}` shows its stack.")
     if _is_file_position(index, name):
         return FramedexError(
-            f"{name} is a file position, not a function.", f"`framedex where {shell_word(name)}` shows its calls."
+            f"{name} is a file position, not a function.", f"`framedex where {quote_shell_word(name)}` shows its calls."
         )
     if (inside := index.functions.find_inside_program(name)) is not None:
         return FramedexError(*_inside_program_texts(inside))
     defined = next((found.location for found in index.names.symbols(name, 1) if found.name == name), None)
     if defined is not None:
-        place = shell_word(f"{defined.path}:{defined.line}")
+        place = quote_shell_word(f"{defined.path}:{defined.line}")
         return FramedexError(message, f"Its definition is known: `framedex where {place}` shows its calls.")
     near = index.functions.suggest_name(name) or index.calls.suggest_name(name)
-    return FramedexError(f"{message}{did_you_mean(near)}", remedy)
+    return FramedexError(f"{message}{format_suggestion(near)}", remedy)
 
 
 def note_own_function_inside_jit(index: Index, name: str, found: Sequence[FunctionRow]) -> None:
@@ -53,14 +53,14 @@ def note_own_function_inside_jit(index: Index, name: str, found: Sequence[Functi
 
 def _inside_program_texts(inside: CompiledFunction) -> tuple[str, str]:
     """The message and remedy for a function inside a compiled program."""
-    place = shell_word(f"{inside.location.path}:{inside.location.line}")
+    place = quote_shell_word(f"{inside.location.path}:{inside.location.line}")
     return (
         f"{inside.function} makes no calls itself: it is compiled into {inside.program}.",
         f"`framedex where {place}` shows its compiled lines.",
     )
 
 
-def did_you_mean(near: str | None) -> str:
+def format_suggestion(near: str | None) -> str:
     """The question "Did you mean ...?" for the end of a message; empty without a similar name."""
     return f" Did you mean '{near}'?" if near is not None else ""
 
@@ -102,17 +102,17 @@ def propose_stray_captures(known: Collection[str]) -> str:
     `framedex index` finds such captures only by name. `known` are the real paths of captures that the index has or has
     rejected.
     """
-    from framedex.captures import captures_within
+    from framedex.captures import find_captures_within
 
     try:
         here = working_folder()
-        found = [capture for capture in captures_within(here) if os.path.realpath(capture) not in known]
+        found = [capture for capture in find_captures_within(here) if os.path.realpath(capture) not in known]
     except FramedexError:
         return ""
     folders = dict.fromkeys(_relative_argument(here if capture == here else capture.parent, here) for capture in found)
     if not folders:
         return ""
-    words = " ".join(map(shell_word, list(folders)[:_MAX_FOLDERS]))
+    words = " ".join(map(quote_shell_word, list(folders)[:_MAX_FOLDERS]))
     return f"Some captures in this folder are not in the index. Next: `framedex index {words}`."
 
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from framedex.base import words
 from framedex.base.errors import FramedexError
 from framedex.base.folders import CAPTURES, REMOVAL_SUFFIX, is_allowed_index_path, read_capture_folder
-from framedex.base.plaintext import shell_word
-from framedex.commands.inputs.files import absolute, working_folder
+from framedex.base.plaintext import quote_shell_word
+from framedex.commands.inputs.files import to_absolute_path, working_folder
 from framedex.commands.output.console import note
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def list_project_captures(index_path: Path) -> list[Path]:
 
 def project_folder(index_path: Path) -> Path:
     """The project of an index: that of PROJECT/.framedex/index.db, otherwise the working folder."""
-    folder = absolute(index_path).parent
+    folder = to_absolute_path(index_path).parent
     return folder.parent if folder.name == INDEX_FOLDER else working_folder()
 
 
@@ -108,7 +108,7 @@ def find_new_captures(index: Index, folders: Iterable[Path]) -> list[Path]:
 
 
 def _list_folders(folder: Path) -> list[str]:
-    """The real paths of the folders in a folder, without links and captures in removal; none if it is unreadable."""
+    """Return resolved paths of subfolders, excluding symlinks and captures being removed; empty if unreadable."""
     with suppress(OSError), os.scandir(os.path.realpath(folder)) as entries:
         folders = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
         return sorted(entry.path for entry in folders if not entry.name.endswith(REMOVAL_SUFFIX))
@@ -152,7 +152,7 @@ def add_new_captures(index: Index, path: Path, settings: Settings, *, is_named: 
 
 def _capture_folders(path: Path, is_named: bool) -> Iterable[Path]:
     """The folders of captures that the index at `path` answers for."""
-    projects = [project_folder(path)] if not is_named or absolute(path).parent.name == INDEX_FOLDER else []
+    projects = [project_folder(path)] if not is_named or to_absolute_path(path).parent.name == INDEX_FOLDER else []
     projects += [] if is_named else [working_folder()]
     return dict.fromkeys(project / CAPTURES for project in projects)
 
@@ -216,5 +216,5 @@ def _is_small(captures: Iterable[Path]) -> bool:
 
 
 def _format_names(captures: Sequence[Path]) -> str:
-    names = [shell_word(capture.name) for capture in captures]
+    names = [quote_shell_word(capture.name) for capture in captures]
     return ", ".join(names if len(names) <= 2 else [*names[:2], f"and {len(names) - 2:,} more"])

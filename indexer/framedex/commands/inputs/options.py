@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex.base.errors import FramedexError
-from framedex.base.words import nearest_name
+from framedex.base.words import find_nearest_name
 from framedex.commands.inputs.project_index import settings_here
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Choice(click.Choice[str]):
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
-            near = nearest_name(str(value), self.choices)
+            near = find_nearest_name(str(value), self.choices)
             if near is None:
                 raise
             raise click.BadParameter(f"{error.message} Did you mean '{near}'?", ctx, param) from None

@@ -32,7 +32,7 @@ from framedex.model import Language, Location, LocationEvidence
 from framedex.model.locations import is_of_nearest_release, path_in_repository
 from framedex.path_resolution.files import PATH_RULE_REMEDY, file_exists, is_process_path
 from framedex.sources.releases.statements import StatedReleases
-from framedex.texts.places import location_labels
+from framedex.texts.places import format_location_labels
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -87,7 +87,7 @@ class SourceFinder:
 
         Raises FramedexError: it lists the attempts if all failed, or the candidates if there are several.
         """
-        plain = _without_escapes(text).replace(_SHORTENED, "")
+        plain = _remove_escapes(text).replace(_SHORTENED, "")
         written = [text, restore(text), plain.strip()]
         if not written[-1]:
             raise FramedexError("There is nothing to open.", "Name a file, FILE:LINE, or paste a frame.")
@@ -143,7 +143,7 @@ class SourceFinder:
         name += " [nearest release]" * is_nearest
         here = self._checkouts.find(line)
         if here is not None:
-            if is_nearest and not location_labels(here):
+            if is_nearest and not format_location_labels(here):
                 note(f"{name}: {printable(here.path)}:{here.line}")
             place = self._position_at(here, name)
             return note_if_too_short(place) if line.line else replace(place, line=None)
@@ -236,7 +236,7 @@ class SourceFinder:
 
     def _position_at(self, location: Location, name: str) -> FilePosition:
         """The position of a location; an inexact location is noted with its labels."""
-        if labels := location_labels(location):
+        if labels := format_location_labels(location):
             note(f"{name}: {printable(location.path)}:{location.line} [{', '.join(labels)}]")
         return FilePosition(Path(location.path), _choose_line(location), None)
 
@@ -299,7 +299,7 @@ def _contains_last_identifier(name: str, wanted: str) -> bool:
     return bool(parts) and re.search(rf"\b{parts[-1]}\b", name) is not None
 
 
-def _without_escapes(text: str) -> str:
+def _remove_escapes(text: str) -> str:
     if "\x1b" not in text:
         return text
     from framedex.text_stacks.log_text import remove_escapes

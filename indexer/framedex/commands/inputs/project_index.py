@@ -46,7 +46,13 @@ READ_ONLY_KEY = "framedex.read-only"
 
 def note_incomplete_captures(*captures: CaptureRow) -> None:
     """Note which of these captures are incomplete, changed, partly unreadable, imported or shared."""
-    from framedex.texts.captures import data_problems, early_stop_text, is_of_samples, is_shared, unrecorded_queries
+    from framedex.texts.captures import (
+        format_data_problems,
+        format_early_stop,
+        format_unrecorded_queries,
+        is_of_samples,
+        is_shared,
+    )
 
     _note_captures(
         (capture for capture in captures if is_of_samples(capture.metadata_text)),
@@ -57,10 +63,10 @@ def note_incomplete_captures(*captures: CaptureRow) -> None:
     )
     for capture in captures:
         if capture.stops:
-            note(f"Capture {capture.id} is incomplete. {early_stop_text(capture.stops)}")
-        if queries := unrecorded_queries(capture.stops):
+            note(f"Capture {capture.id} is incomplete. {format_early_stop(capture.stops)}")
+        if queries := format_unrecorded_queries(capture.stops):
             note(f"Capture {capture.id}: {queries}")
-        if data_problems(capture.problems):
+        if format_data_problems(capture.problems):
             note(f"Capture {capture.id} is incomplete or has changed: `framedex captures` shows the reason.")
 
 

@@ -17,13 +17,13 @@ import click
 
 from framedex.base.errors import FramedexError
 from framedex.base.plaintext import printable
-from framedex.commands.inputs.missing_answers import did_you_mean
+from framedex.commands.inputs.missing_answers import format_suggestion
 from framedex.commands.inputs.project_index import HEADING_INDEX_KEY, load_settings_here, open_index
 from framedex.commands.output.bars import query_progress
 from framedex.commands.output.terminal import Line, Span
 from framedex.model import CallFilter
 from framedex.model.scopes import CaptureScope
-from framedex.texts.captures import answer_heading, device_answer_heading
+from framedex.texts.captures import answer_heading, format_device_answer_heading
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -42,10 +42,10 @@ class CaptureChoice(click.ParamType[CaptureSelection]):
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> CaptureSelection:
         """Return the rule, or the ids."""
-        chosen = parse_captures(str(value).strip())
-        if chosen is None:
+        selection = parse_captures(str(value).strip())
+        if selection is None:
             self.fail(f"'{value}' is not a list of captures; write an id, several (3,5), latest or all.", param, ctx)
-        return chosen
+        return selection
 
 
 class CaptureIds(click.ParamType[tuple[int | str, ...]]):
@@ -61,12 +61,12 @@ class CaptureIds(click.ParamType[tuple[int | str, ...]]):
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int | str, ...]:
         """Return the ids, or the name."""
-        chosen = parse_captures(str(value).strip())
-        if self._may_be_all and chosen is CaptureScope.ALL:
+        selection = parse_captures(str(value).strip())
+        if self._may_be_all and selection is CaptureScope.ALL:
             return ()
-        if isinstance(chosen, CaptureScope):
+        if isinstance(selection, CaptureScope):
             self.fail(f"'{value}' is not a capture id; write an id, or several: 3,5.", param, ctx)
-        return chosen if chosen is not None else (str(value),)
+        return selection if selection is not None else (str(value),)
 
 
 def parse_captures(text: str) -> CaptureSelection | None:
@@ -81,7 +81,7 @@ def parse_captures(text: str) -> CaptureSelection | None:
 
 capture_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
     "--capture",
-    "chosen",
+    "selection",
     type=CaptureChoice(),
     metavar="ID|latest|all",
     help=("Captures: ids of `framedex captures` (3 or 3,5), all, or latest. Default: the latest run with an answer."),
@@ -90,14 +90,14 @@ capture_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.optio
 
 @contextmanager
 def open_counted_index(
-    path: Path | None, chosen: CaptureSelection | None, latest_recording: Callable[[Index], float] | None = None
+    path: Path | None, selection: CaptureSelection | None, latest_recording: Callable[[Index], float] | None = None
 ) -> Iterator[Index]:
     """Open the index for queries about lines and functions.
 
     Each query covers the captures that are selected for its subject. `latest_recording` is passed to `open_index`,
     unless ids choose captures of the nearest index. Raises FramedexError if the index or a named capture is missing.
     """
-    scope = chosen if chosen is not None else load_settings_here().captures
+    scope = selection if selection is not None else load_settings_here().captures
     counted, chooses = (scope, latest_recording) if isinstance(scope, CaptureScope) else (CaptureScope.ALL, None)
     with open_index(path, counted, chooses) as index:
         if isinstance(scope, CaptureScope):
@@ -111,7 +111,7 @@ def open_counted_index(
 @contextmanager
 def open_whole_runs(
     path: Path | None,
-    chosen: CaptureSelection | None,
+    selection: CaptureSelection | None,
     having: Callable[[Index], Collection[int]] | None = None,
 ) -> Iterator[tuple[Index, AnswerScope]]:
     """Open the index for queries about whole runs, with the captures of the answer: those with calls.
@@ -119,7 +119,7 @@ def open_whole_runs(
     `having` returns the ids of the captures with an answer; the latest run among them counts. Raises FramedexError if
     the index or a named capture is missing, or if no capture has calls.
     """
-    scope = chosen if chosen is not None else load_settings_here().captures
+    scope = selection if selection is not None else load_settings_here().captures
     with open_index(path) as index:
         captures = [capture for capture in index.captures() if capture.calls]
         if isinstance(scope, tuple):
@@ -144,9 +144,9 @@ def open_whole_runs(
 def heading_line(answer: AnswerScope, *, has_device_times: bool = False) -> Line:
     """The first line of an answer, with its captures, and with its index if another index could be meant.
 
-    With `has_device_times` it is a `device_answer_heading`.
+    With `has_device_times` it is a `format_device_answer_heading`.
     """
-    heading = device_answer_heading(answer) if has_device_times else answer_heading(answer)
+    heading = format_device_answer_heading(answer) if has_device_times else answer_heading(answer)
     context = click.get_current_context(silent=True)
     index = context.meta.get(HEADING_INDEX_KEY) if context is not None else None
     return (Span(heading + (f", in the index {printable(index)}" if index else ""), "head"),)
@@ -214,7 +214,7 @@ _FILTER_OPTIONS = (
 
 
 def filter_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the filter options to a verb, which gets the parameters `call_filter` and `chosen` (captures)."""
+    """Add the filter options to a verb, which gets the parameters `call_filter` and `selection` (captures)."""
 
     @functools.wraps(command)
     def with_filter(*arguments: Any, **options: Any) -> None:
@@ -236,7 +236,7 @@ def explain_no_matches(index: Index, call_filter: CallFilter) -> str:
         return f"{named} no calls."
     for name in (call_filter.function or "").split(","):
         if name.strip() and not _PATTERN.search(name) and not index.calls.is_called(name.strip()):
-            near = did_you_mean(index.calls.suggest_name(name.strip()))
+            near = format_suggestion(index.calls.suggest_name(name.strip()))
             return f"No called function has {name.strip()} in its name.{near}"
     if call_filter.thread is not None and not index.calls.totals(
         CallFilter(thread=call_filter.thread), by_thread=False

@@ -53,7 +53,7 @@ class BoundaryType(click.ParamType[str]):
         return ";".join(found)
 
 
-def boundary_variables(chosen: Sequence[str]) -> dict[str, str]:
+def build_boundary_variables(chosen: Sequence[str]) -> dict[str, str]:
     """The environment variable for the values of `--boundary`. Raises UsageError if they are too many."""
     text = ";".join(chosen)
     if text.count(";") >= _MAX_FUNCTIONS:

@@ -33,13 +33,13 @@ CONTENTS_PARAMETERS = ("contents", "contents_limit")
 
 
 def contents_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options for contents to a command; `contents_variables` takes their values."""
+    """Add the options for contents to a command; `build_contents_variables` takes their values."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
 
-def contents_variables(chosen: Mapping[str, Any]) -> dict[str, str]:
+def build_contents_variables(chosen: Mapping[str, Any]) -> dict[str, str]:
     """The environment variables of the given options. Raises click.UsageError for a limit without --contents."""
     if chosen["contents_limit"] is not None and chosen["contents"] is None:
         raise click.UsageError("--contents-limit needs --contents.")

@@ -17,22 +17,22 @@ from functools import cache
 from pathlib import Path
 
 from framedex.base.errors import FramedexError
-from framedex.base.folders import program_on_path
+from framedex.base.folders import find_program
 from framedex.base.interpreters import query_interpreter, unusable_interpreter_error
 from framedex.base.nativepart import RECORDABLE_PYTHONS, framedex_native
-from framedex.base.plaintext import printable, shell_word
+from framedex.base.plaintext import printable, quote_shell_word
 from framedex.base.version import VERSION
 from framedex.binaries import BinaryStore, DigestCache, state_of
 from framedex.captures import (
     Cell,
-    captures_of_run,
+    find_captures_of_run,
     project_captures_folder,
     read_metadata,
     write_cells,
     write_digests,
     write_program_end,
 )
-from framedex.commands.inputs.files import absolute, working_folder
+from framedex.commands.inputs.files import to_absolute_path, working_folder
 from framedex.commands.launching.options import HangPolicy, check_mock
 from framedex.commands.launching.outcome import Outcome, RecorderEventFile
 from framedex.commands.launching.runtimes import LEGACY_JAXLIB, Plugin, Runtime
@@ -66,7 +66,7 @@ class Launch:
 
 def find_interpreter(name: str) -> str:
     """The path of an interpreter, from a path or a name on the PATH. Raises FramedexError if there is none."""
-    path = program_on_path(name)
+    path = find_program(name)
     if path is None:
         raise FramedexError(f"There is no {printable(name)} on the PATH.", "Check --python.")
     return path
@@ -74,7 +74,7 @@ def find_interpreter(name: str) -> str:
 
 def check_python(python: str) -> None:
     """Raise FramedexError unless framedex supports the version of this interpreter."""
-    versions = _package_versions(python)
+    versions = _find_package_versions(python)
     version = versions["python"]
     first, last = RECORDABLE_PYTHONS
     remedy = (
@@ -88,7 +88,7 @@ def check_python(python: str) -> None:
 
 def find_runtime(python: str) -> Runtime:
     """The runtime API of this Python's jaxlib or torch_xla. Raises FramedexError if it is not supported."""
-    versions = _package_versions(python)
+    versions = _find_package_versions(python)
     jaxlib = versions.get("jaxlib")
     if jaxlib is None and "torch_xla" in versions:
         return Runtime.PJRT
@@ -97,7 +97,7 @@ def find_runtime(python: str) -> Runtime:
     if jaxlib is None:
         raise FramedexError(
             f"{python} has no jaxlib.",
-            f"Install it with `{shell_word(python)} -m pip install jax`, or name another Python:"
+            f"Install it with `{quote_shell_word(python)} -m pip install jax`, or name another Python:"
             " `framedex run --python PATH SCRIPT`.",
         )
     oldest, newest = SUPPORTED_JAXLIB
@@ -105,7 +105,7 @@ def find_runtime(python: str) -> Runtime:
         raise FramedexError(
             f"jaxlib {jaxlib} is not supported: framedex records jaxlib {_format_version(oldest)} to"
             f" {_format_version(newest)}, and {LEGACY_JAXLIB}.",
-            f"Install one of those: `{shell_word(python)} -m pip install"
+            f"Install one of those: `{quote_shell_word(python)} -m pip install"
             f" 'jax>={_format_version(oldest)},<{newest[0]}.{newest[1] + 1}'`",
         )
     return Runtime.PJRT
@@ -124,11 +124,11 @@ def launch(parameters: Launch) -> Outcome:
 
     Raises FramedexError if the program cannot be started, or if the folder for captures cannot be written.
     """
-    captures = absolute(parameters.captures or project_captures_folder(working_folder()))
+    captures = to_absolute_path(parameters.captures or project_captures_folder(working_folder()))
     _make_captures_folder(captures)
     run_id = uuid.uuid4().hex
     with RecorderEventFile() as report:
-        environment = _program_environment(parameters, captures, run_id) | report.variables()
+        environment = _build_program_environment(parameters, captures, run_id) | report.variables()
         try:
             command = [parameters.python, *parameters.arguments]
             with (
@@ -141,7 +141,7 @@ def launch(parameters: Launch) -> Outcome:
                 f"{parameters.python} cannot be started: {error.strerror}.", "Check --python."
             ) from None
         events = report.read()
-    found = tuple(captures_of_run(captures, run_id))
+    found = tuple(find_captures_of_run(captures, run_id))
     _write_cell_texts(found, events.cells, parameters.arguments)
     _write_process_end(found, process.pid, status)
     with suppress(KeyboardInterrupt):  # Ctrl-C skips this step
@@ -159,7 +159,7 @@ def _watch_for_hang(policy: HangPolicy | None, pid: int, report: RecorderEventFi
 
 
 def _write_cell_texts(captures: Iterable[Path], cells: Mapping[int, Sequence[Cell]], arguments: Sequence[str]) -> None:
-    """Write the texts of notebook cells into the captures of their processes."""
+    """Write the sources of notebook cells into the captures of their processes."""
     notebooks = [Path(each).name for each in arguments if each.endswith(".ipynb")]
     notebook = notebooks[0] if len(notebooks) == 1 else ""
     for capture in captures if cells else ():
@@ -185,7 +185,7 @@ def _store_binary_copies(captures: Iterable[Path]) -> None:
     digests: dict[Path, str] = {}
 
     def digest(path: Path, state: BinaryState) -> str:
-        found = contents.digest_of(path) if state_of(path) == state else ""
+        found = contents.compute_digest(path) if state_of(path) == state else ""
         if found:
             digests[path] = found
         return found
@@ -198,19 +198,19 @@ def _store_binary_copies(captures: Iterable[Path]) -> None:
         kept.keep(path, found)
 
 
-def _program_environment(parameters: Launch, captures: Path, run_id: str) -> dict[str, str]:
+def _build_program_environment(parameters: Launch, captures: Path, run_id: str) -> dict[str, str]:
     environment = os.environ | {name: value for name, value in parameters.settings.items() if value}
-    environment |= loading_variables(parameters.plugin, parameters.runtime, environment)
+    environment |= build_loading_variables(parameters.plugin, parameters.runtime, environment)
     environment["FRAMEDEX_OUT"] = os.fspath(captures)
     # Python runs the sitecustomize.py of this folder, which traces FFI.
     program_pythonpath = environment.pop(_PROGRAMS_PYTHONPATH, None) or environment.get("PYTHONPATH")
     with _requiring_native_files():
         python_path = [os.fspath(framedex_native.ffi_startup_path()), *filter(None, [program_pythonpath])]
     environment["PYTHONPATH"] = os.pathsep.join(python_path)
-    return environment | metadata_variable(run_id, parameters.python, parameters.arguments)
+    return environment | build_metadata_variable(run_id, parameters.python, parameters.arguments)
 
 
-def metadata_variable(run_id: str, python: str, arguments: Sequence[str], cell: str = "") -> dict[str, str]:
+def build_metadata_variable(run_id: str, python: str, arguments: Sequence[str], cell: str = "") -> dict[str, str]:
     """The environment variable with the metadata for the captures of a run, or of a notebook cell.
 
     Raises FramedexError if the Python cannot be run.
@@ -219,13 +219,13 @@ def metadata_variable(run_id: str, python: str, arguments: Sequence[str], cell: 
         "run": run_id,
         "framedex": VERSION,
         "arguments": arguments,
-        "packages": _package_versions(python),
+        "packages": _find_package_versions(python),
         **({"cell": cell} if cell else {}),
     }
     return {"FRAMEDEX_METADATA": json.dumps(metadata)}
 
 
-def loading_variables(plugin: Plugin | None, runtime: Runtime, environment: Mapping[str, str]) -> dict[str, str]:
+def build_loading_variables(plugin: Plugin | None, runtime: Runtime, environment: Mapping[str, str]) -> dict[str, str]:
     """The environment variables that make JAX load the mock TPU, or a plug-in, through framedex.
 
     `environment` has all other variables. Raises FramedexError if the library cannot be loaded: JAX would silently
@@ -275,7 +275,7 @@ def _make_captures_folder(captures: Path) -> None:
         raise FramedexError(f"{captures} cannot be written.", "Name another folder: `framedex run -o DIR SCRIPT`.")
 
 
-def _package_versions(python: str) -> dict[str, str]:
+def _find_package_versions(python: str) -> dict[str, str]:
     """The versions of a Python and its packages; the version of a free-threaded Python ends in `t`."""
     return _own_package_versions() if python == sys.executable else _query_package_versions(python)  # noqa: TID251
 

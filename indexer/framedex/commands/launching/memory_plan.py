@@ -26,8 +26,8 @@ from framedex.commands.inputs.selection import CaptureSelection
 from framedex.commands.launching.launch import Launch, check_python, find_interpreter, find_runtime, launch
 from framedex.commands.launching.options import (
     MockMachine,
+    build_machine_variables,
     check_mock,
-    machine_variables,
     mandatory_platform,
     read_mock_machine,
 )
@@ -75,16 +75,16 @@ def print_plan(
     arguments: Sequence[str],
     machine: Mapping[str, Any],
     plugin: str | None,
-    chosen: CaptureSelection | None,
+    selection: CaptureSelection | None,
     limit: int,
     *,
     all_lines: bool,
     as_json: bool,
 ) -> None:
     """Print whether a program fits into the memory of a machine, and its memory by line. Exit with 1 if it does not."""
-    if chosen is not None:
+    if selection is not None:
         raise click.UsageError("--plan records the program itself: leave out --capture.")
-    variables = machine_variables({**machine, "dry_run": "1"}) | _compiler_variables(plugin, machine["device"])
+    variables = build_machine_variables({**machine, "dry_run": "1"}) | _compiler_variables(plugin, machine["device"])
     library, environment = framedex_native.library_path(), os.environ | variables
     check_mock(library, environment, Runtime.PJRT)
     size = read_mock_machine(library, environment)
@@ -119,7 +119,7 @@ def _recorded_dry_run(
     program = parse_program((script, *arguments), find_interpreter(sys.executable), is_named=False)  # noqa: TID251
     check_python(program.python)
     runtime = find_runtime(program.python)
-    settings = {**variables, **mandatory_platform("tpu"), "FRAMEDEX_HBM": str(simulated_memory(size, hosts))}
+    settings = {**variables, **mandatory_platform("tpu"), "FRAMEDEX_HBM": str(find_simulated_memory(size, hosts))}
     with TemporaryDirectory(prefix="framedex-plan-") as folder:
         captures, output = Path(folder, "captures"), sys.stderr.fileno()
         outcome = launch(Launch(program.python, program.arguments, captures, settings, runtime=runtime, stdout=output))
@@ -136,7 +136,7 @@ def _compiler_variables(plugin: str | None, device: str | None) -> dict[str, str
     return {"FRAMEDEX_PLAN_COMPILER": os.fspath(find_plugin(plugin, sys.executable).path)}  # noqa: TID251
 
 
-def simulated_memory(machine: MockMachine, hosts: int) -> int:
+def find_simulated_memory(machine: MockMachine, hosts: int) -> int:
     """Return the memory of a simulated device in bytes: more than the machine's, as far as one host can hold it."""
     own_share = _ADDRESS_SPACE_BYTES // (machine.devices // hosts)
     return max(machine.memory, min(machine.memory * _HEADROOM, own_share, _MAX_DEVICE_BYTES))

@@ -15,7 +15,7 @@ from framedex.base.errors import FramedexError
 from framedex.base.plaintext import printable
 from framedex.base.regularfile import read_regular
 from framedex.base.words import BYTE_COUNT_REMEDY, parse_byte_count, parse_duration
-from framedex.commands.inputs.files import absolute
+from framedex.commands.inputs.files import to_absolute_path
 
 if TYPE_CHECKING:
     from framedex.commands.launching.runtimes import Runtime
@@ -77,11 +77,11 @@ HANG_PARAMETERS = ("hang_after", "hang_command", "hang_end")
 
 
 def hang_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options for programs that hang to a command; `hang_policy` takes their values."""
+    """Add the options for programs that hang to a command; `build_hang_policy` takes their values."""
     return _add_options(command, _HANG_OPTIONS)
 
 
-def hang_policy(chosen: Mapping[str, Any]) -> HangPolicy | None:
+def build_hang_policy(chosen: Mapping[str, Any]) -> HangPolicy | None:
     """The policy for hangs; None if there is none. Raises click.UsageError if --hang-after is missing."""
     if chosen["hang_after"] is None:
         if chosen["hang_command"] or chosen["hang_end"]:
@@ -120,13 +120,13 @@ RECORDING_PARAMETERS = ("include", "exclude", "sample", "limit", "ring", "flight
 
 
 def recording_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the recording options to a command; `recording_variables` takes their values."""
+    """Add the recording options to a command; `build_recording_variables` takes their values."""
     for option in reversed(_RECORDING_OPTIONS):
         command = option(command)
     return command
 
 
-def recording_variables(chosen: Mapping[str, Any]) -> dict[str, str]:
+def build_recording_variables(chosen: Mapping[str, Any]) -> dict[str, str]:
     """The environment variables of the given recording options.
 
     Raises click.UsageError for --ring without --limit.
@@ -153,7 +153,7 @@ def _format_optional_number(value: int | None) -> str:
 _BEHAVIOUR_VARIABLE = "FRAMEDEX_BEHAVIOUR"
 
 
-def behaviour_variables(files: Sequence[Path], platform: str | None, *, is_own_python: bool) -> dict[str, str]:
+def build_behaviour_variables(files: Sequence[Path], platform: str | None, *, is_own_python: bool) -> dict[str, str]:
     """The environment variables that apply the behaviours of these files to a program.
 
     `platform` is JAX's name for the plug-in; None if an installed package defines it. It is mandatory: otherwise JAX
@@ -161,7 +161,7 @@ def behaviour_variables(files: Sequence[Path], platform: str | None, *, is_own_p
 
     Raises FramedexError for an unreadable file. Under framedex's own Python, it also raises for a syntax error.
     """
-    paths = [absolute(file) for file in files]
+    paths = [to_absolute_path(file) for file in files]
     for path in paths:
         source = _read_behaviour_file(path)
         if is_own_python:  # another Python may have another syntax
@@ -236,7 +236,7 @@ _MACHINE_OPTIONS = (
 
 
 def machine_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the machine options to a command; `machine_variables` takes their values."""
+    """Add the machine options to a command; `build_machine_variables` takes their values."""
     return _add_options(command, _MACHINE_OPTIONS)
 
 
@@ -253,7 +253,7 @@ def _add_options(
     return command
 
 
-def machine_variables(chosen: Mapping[str, Any]) -> dict[str, str]:
+def build_machine_variables(chosen: Mapping[str, Any]) -> dict[str, str]:
     """The environment variables of the given machine options."""
     if "" in chosen.get("fail", ()):
         raise click.UsageError("--fail is empty: write a rule such as 'device:1', or omit the option.")

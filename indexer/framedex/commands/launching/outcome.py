@@ -21,11 +21,11 @@ from framedex.base.errors import FramedexError
 from framedex.base.plaintext import printable
 from framedex.base.words import count, signal_name
 from framedex.captures import Cell, RecordCounts, count_records, project_captures_folder, read_metadata
-from framedex.commands.inputs.files import absolute, working_folder
+from framedex.commands.inputs.files import to_absolute_path, working_folder
 from framedex.commands.launching.runtimes import Plugin
 from framedex.commands.output.proposals import format_command
 from framedex.model import StopReasons
-from framedex.texts.captures import early_stop_text
+from framedex.texts.captures import format_early_stop
 
 _REPORT_VARIABLE = "FRAMEDEX_REPORT"
 _INNER_RUN = b"inner-run"
@@ -146,7 +146,7 @@ class Outcome:
         if not self.captures:
             return f"{ended}nothing was recorded: {self.empty_reason()}"
         calls, threads = sum(each.calls for each in counts), sum(each.threads for each in counts)
-        where = printable(_short_path(self.captures[0]))
+        where = printable(_shorten_path(self.captures[0]))
         more = f" and {len(self.captures) - 1} more" if len(self.captures) > 1 else ""
         if not calls and (chosen := self._format_selection_options()):
             return f"{ended}recorded no calls in {where}{more}: none matches {' and '.join(chosen)}."
@@ -156,7 +156,7 @@ class Outcome:
     def _missing_data_lines(self, counts: Iterable[RecordCounts]) -> Iterator[str]:
         stops = reduce(or_, (each.stops for each in counts), StopReasons())
         if stops:
-            yield f"NOT ALL CALLS ARE RECORDED. {early_stop_text(stops)}"
+            yield f"NOT ALL CALLS ARE RECORDED. {format_early_stop(stops)}"
         if self.captures and self.events.failures:
             failed = len(self.events.failures)
             processes = "one of its processes" if failed == 1 else f"{failed} of its processes"
@@ -190,7 +190,7 @@ class Outcome:
     def _next_command(self) -> str:
         """The command that indexes the captures, as the user types it."""
         with suppress(FramedexError):
-            if self.output is None or absolute(self.output) == project_captures_folder(working_folder()):
+            if self.output is None or to_absolute_path(self.output) == project_captures_folder(working_folder()):
                 return format_command("index")
         assert self.output is not None
         folder = os.fspath(self.output)
@@ -199,11 +199,11 @@ class Outcome:
 
 def _format_removed(folders: list[Path]) -> str:
     more = f" and {len(folders) - 1} more" if len(folders) > 1 else ""
-    capture = printable(_short_path(folders[0]))
+    capture = printable(_shorten_path(folders[0]))
     return f"The capture {capture}{more} was removed while the program ran. Run the program again."
 
 
-def _short_path(path: Path) -> str:
+def _shorten_path(path: Path) -> str:
     """The path relative to the working folder if it is below it, otherwise the whole path."""
     with suppress(FramedexError):
         here = working_folder()

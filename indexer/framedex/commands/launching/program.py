@@ -18,8 +18,8 @@ from pathlib import Path
 import click
 
 from framedex.base.errors import FramedexError
-from framedex.base.folders import program_on_path
-from framedex.base.plaintext import printable, shell_word
+from framedex.base.folders import find_program
+from framedex.base.plaintext import printable, quote_shell_word
 from framedex.base.regularfile import open_regular
 
 _INTERPRETER = re.compile(r"(?:python|pypy)\d*(?:\.\d+)*t?(?:\.exe)?")
@@ -53,7 +53,8 @@ def parse_program(words: Sequence[str], python: str, *, is_named: bool) -> Progr
         if command is not None and not first.endswith(_PYTHON_SOURCES):
             raise FramedexError(
                 f"{printable(first)} is both a file in this folder and a command: {printable(command)}.",
-                f"Choose one: `framedex run {shell_word(f'./{first}')}`, or `framedex run {shell_word(command)}`.",
+                f"Choose one: `framedex run {quote_shell_word(f'./{first}')}`,"
+                f" or `framedex run {quote_shell_word(command)}`.",
             )
         return _resolve_file(first, rest, python, is_named)
     if command is not None:
@@ -73,7 +74,7 @@ def _find_command(name: str, python: str) -> str | None:
     is_beside = os.path.isfile(beside) and os.access(beside, os.X_OK)  # noqa: PTH113
     if is_beside and not _INTERPRETER.fullmatch(name):
         return beside
-    return program_on_path(name) or (beside if is_beside else None)
+    return find_program(name) or (beside if is_beside else None)
 
 
 def _is_plain_folder(path: str) -> bool:
@@ -92,7 +93,7 @@ def _resolve_file(path: str, rest: tuple[str, ...], python: str, is_named: bool)
     words = _parse_shebang(path)
     if words and words[0] == os.path.basename(words[0]) and _INTERPRETER.fullmatch(words[0]):  # noqa: PTH119
         return Program(python, (*words[1:], path, *rest))  # for `env python`, the interpreter is `python`
-    if is_interpreter or words or _read_start(path).startswith(b"\x7fELF"):
+    if is_interpreter or words or _read_head_bytes(path).startswith(b"\x7fELF"):
         return _resolve_command(path, rest, python, is_named)
     return Program(python, (path, *rest))
 
@@ -118,7 +119,7 @@ def _resolve_command(path: str, rest: tuple[str, ...], python: str, is_named: bo
             f"The first line of {printable(path)} names its Python by a relative path: {printable(words[0])}.",
             "Name it: `framedex run --python PATH SCRIPT`.",
         )
-    interpreter = program_on_path(words[0])  # like `env`, but not in the working folder
+    interpreter = find_program(words[0])  # like `env`, but not in the working folder
     if interpreter is None:
         raise FramedexError(
             f"The first line of {printable(path)} names {printable(words[0])}, which is not on the PATH.",
@@ -130,7 +131,7 @@ def _resolve_command(path: str, rest: tuple[str, ...], python: str, is_named: bo
 
 def _parse_shebang(path: str) -> list[str]:
     """The command in a script's first line, without `env`; empty for other files."""
-    match = _SH_WRAPPER.match(_read_start_text(path))
+    match = _SH_WRAPPER.match(_read_head(path))
     try:
         words = shlex.split(match["words"]) if match else _read_first_line(path).removeprefix("#!").split()
     except ValueError:  # unclosed quotes
@@ -149,14 +150,14 @@ def _describe_file(path: str, words: Sequence[str]) -> str:
 
 
 def _read_first_line(path: str) -> str:
-    return _read_start_text(path).split("\n", 1)[0]
+    return _read_head(path).split("\n", 1)[0]
 
 
-def _read_start_text(path: str) -> str:
-    return os.fsdecode(_read_start(path))
+def _read_head(path: str) -> str:
+    return os.fsdecode(_read_head_bytes(path))
 
 
-def _read_start(path: str) -> bytes:
+def _read_head_bytes(path: str) -> bytes:
     """The first bytes of a file; empty for an unreadable file, which Python reports itself."""
     try:
         with open_regular(Path(path)) as file:

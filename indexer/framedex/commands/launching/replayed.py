@@ -14,8 +14,8 @@ import click
 
 from framedex.base.errors import FramedexError, raise_if_limit
 from framedex.base.plaintext import printable
-from framedex.captures import capture_folders, captures_within, project_captures_folder
-from framedex.commands.inputs.files import absolute, working_folder
+from framedex.captures import capture_folders, find_captures_within, project_captures_folder
+from framedex.commands.inputs.files import to_absolute_path, working_folder
 from framedex.commands.launching.launch import find_interpreter
 from framedex.commands.output.atomic_files import open_atomic
 from framedex.commands.output.console import note
@@ -131,10 +131,10 @@ def open_recording(named: Path | None, *, warns: bool = True) -> Iterator[OpenRe
     from framedex.plugins.replay.recorded_calls import RecordedCapture, build_plan
     from framedex.plugins.replay.recording_file import DamagedRecordingError, read_recording
 
-    if named is not None and absolute(named).is_file():
+    if named is not None and to_absolute_path(named).is_file():
         with tempfile.TemporaryDirectory(prefix="framedex-replay-") as folder:
             try:
-                opened = OpenRecording(absolute(named), *read_recording(absolute(named), Path(folder)))
+                opened = OpenRecording(to_absolute_path(named), *read_recording(to_absolute_path(named), Path(folder)))
             except DamagedRecordingError as error:
                 raise FramedexError(
                     f"{printable(str(named))} is not a recording, or is damaged: {printable(str(error))}.",
@@ -163,7 +163,7 @@ def open_recording(named: Path | None, *, warns: bool = True) -> Iterator[OpenRe
 
 def recording_path(named: Path) -> Path:
     """Return the path of a recording in a file, with its suffix."""
-    path = absolute(named)
+    path = to_absolute_path(named)
     return path.with_name(path.name.removesuffix(_SUFFIX) + _SUFFIX)
 
 
@@ -180,11 +180,11 @@ def find_recordings(folder: Path) -> dict[str, Path]:
 
     Raises FramedexError if there are none.
     """
-    folder = absolute(folder)
+    folder = to_absolute_path(folder)
     files = sorted(folder.glob(f"*{_SUFFIX}"))
     if files:
         return {each.stem: each for each in files}
-    return {"/".join(each.relative_to(folder).parts) or each.name: each for each in captures_within(folder)}
+    return {"/".join(each.relative_to(folder).parts) or each.name: each for each in find_captures_within(folder)}
 
 
 def find_targets(
@@ -211,7 +211,7 @@ def find_reference(tested: Target, name: str = MOCK) -> Target:
 
 def _find_capture(named: Path | None) -> Path:
     if named is not None:
-        return captures_within(absolute(named))[-1]
+        return find_captures_within(to_absolute_path(named))[-1]
     captures = capture_folders(project_captures_folder(working_folder()))
     if not captures:
         raise FramedexError(
@@ -229,7 +229,7 @@ def find_target(name: str, python: str) -> Target:
     replayer = framedex_native.replayer_path()
     if name == MOCK:
         return Target(framedex_native.library_path(), python, is_mock=True, replayer=replayer)
-    path = absolute(Path(name).expanduser())
+    path = to_absolute_path(Path(name).expanduser())
     if not path.is_file():
         raise FramedexError(f"There is no plug-in {printable(name)}.", "Name the file of a PJRT plug-in, or `mock`.")
     return Target(path, python, is_mock=False, replayer=replayer)

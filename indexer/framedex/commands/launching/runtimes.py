@@ -99,7 +99,7 @@ class Plugin:
 
 
 def find_plugin(text: str, python: str) -> Plugin:
-    """Find the plug-in for a text of the form PATH, NAME:PATH or NAME, where NAME is a package of this Python.
+    """Find the plug-in for a string of the form PATH, NAME:PATH or NAME, where NAME is a package of this Python.
 
     Raises FramedexError if the plug-in is missing, or if the file is not a plug-in.
     """

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from framedex.base.interpreters import bare_code_command
+from framedex.base.interpreters import build_bare_command
 from framedex.commands.launching import witness
 
 _START_TIMEOUT_S = 2.0
@@ -158,7 +158,7 @@ class _Witness:
     def __init__(self) -> None:
         self._reported: dict[int, float] = {}
         self._has_started = False
-        command = bare_code_command(Path(witness.__file__).read_text())
+        command = build_bare_command(Path(witness.__file__).read_text())
         before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         try:
             self._process = subprocess.Popen(  # noqa: TID251

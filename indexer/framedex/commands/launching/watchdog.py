@@ -23,7 +23,7 @@ from framedex.captures.hang_reports import write_hang_report
 from framedex.commands.output.render_live import diagnosis_lines
 from framedex.commands.output.terminal import Terminal, paint
 from framedex.live.stalls import StallWatch
-from framedex.live.targets import target_of_capture, target_of_process
+from framedex.live.targets import find_target_of_capture, find_target_of_process
 
 if TYPE_CHECKING:
     from framedex.commands.launching.options import HangPolicy
@@ -78,10 +78,10 @@ class _Watchdog(threading.Thread):
         for capture in self._started_captures():
             if capture not in self._recorded:
                 with suppress(FramedexError):
-                    self._recorded[capture] = StallWatch(target_of_capture(capture), self._policy.after_ns)
+                    self._recorded[capture] = StallWatch(find_target_of_capture(capture), self._policy.after_ns)
         if not self._recorded and self._launched is None:
             with suppress(FramedexError):
-                self._launched = StallWatch(target_of_process(self._pid), self._policy.after_ns)
+                self._launched = StallWatch(find_target_of_process(self._pid), self._policy.after_ns)
         watches = list(self._recorded.values()) or [each for each in (self._launched,) if each is not None]
         return [each for each in watches if not each.has_ended]
 
@@ -94,7 +94,7 @@ class _Watchdog(threading.Thread):
             if watch.target.capture is not None:
                 with suppress(OSError):  # the disk is full; stderr has the report
                     write_hang_report(watch.target.capture, text)
-        after = words.duration(self._policy.after_ns)
+        after = words.format_duration(self._policy.after_ns)
         answer = "\n".join(texts)
         with suppress(OSError):  # stderr is closed
             click.echo(f"framedex: no progress for {after}.\n{answer}", err=True, nl=False)
@@ -138,5 +138,5 @@ def _is_alive(watch: StallWatch) -> bool:
     if watch.target.capture is None:
         return True
     with suppress(FramedexError):
-        return target_of_capture(watch.target.capture).is_here
+        return find_target_of_capture(watch.target.capture).is_here
     return False

@@ -48,11 +48,11 @@ def _with_short_paths(line: Line, width: int, terminal: Terminal) -> Line:
     for index, span in enumerate(spans):
         too_long = _line_length(tuple(spans)) - width
         if too_long > 0 and (span.can_shorten or terminal.supports(span.link)):
-            spans[index] = replace(span, text=_short_path(span.text, len(span.text) - too_long))
+            spans[index] = replace(span, text=_shorten_path(span.text, len(span.text) - too_long))
     return tuple(spans)
 
 
-def _short_path(path: str, width: int) -> str:
+def _shorten_path(path: str, width: int) -> str:
     """The path without as many first folders as needed. Its last name stays whole, even if it exceeds the width."""
     parts = path.split("/")
     for first in range(2, len(parts)):

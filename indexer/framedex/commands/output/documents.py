@@ -97,7 +97,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from framedex.commands.output.terminal import source_is_here
-from framedex.texts.captures import all_problems, unmerged_reason
+from framedex.texts.captures import format_all_problems, format_unmerged_reason
 from framedex.texts.errors import error_name
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def capture_document(capture: CaptureRow) -> Document:
     """A capture, with its problems as sentences."""
     return asdict(capture) | {
         "stops": asdict(capture.stops) if capture.stops or capture.stops.queries else None,
-        "problems": all_problems(capture.stops, capture.problems),
+        "problems": format_all_problems(capture.stops, capture.problems),
     }
 
 
@@ -293,7 +293,7 @@ def trace_document(trace: Trace, profiled: ProfiledRun | None) -> Document:
         "profiled": None if profiled is None else asdict(profiled),
         "call": _call_document(trace.call),
         "capture": capture_document(trace.capture),
-        "reason": unmerged_reason(trace),
+        "reason": format_unmerged_reason(trace),
         "frames": [_frame_document(frame) for frame in trace.frames],
         "python": [_frame_document(frame) for frame in trace.python],
         "dispatched": [

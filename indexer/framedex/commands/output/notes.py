@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Protocol
 
 from framedex.base.lazy import TextCache
-from framedex.commands.output.terminal import Line, Span, Terminal, location_line, paint, source_is_here
+from framedex.commands.output.terminal import Line, Span, Terminal, paint, render_location_line, source_is_here
 from framedex.model import Location, LocationEvidence
 from framedex.sources.releases.statements import StatedReleases
 from framedex.text_stacks.model import PartKind, StackFormat, TextFrame
@@ -192,6 +192,8 @@ def _alternative_spans(locations: Sequence[Location], conjunction: str) -> Line:
     shown = locations[:_MAX_CANDIDATES]
     if not shown:
         return ()
-    alternatives = chain.from_iterable((*location_line(place, []), Span(f" {conjunction} ")) for place in shown[:-1])
+    alternatives = chain.from_iterable(
+        (*render_location_line(place, []), Span(f" {conjunction} ")) for place in shown[:-1]
+    )
     more = len(locations) - len(shown)
-    return (*alternatives, *location_line(shown[-1]), *((Span(f" and {more} more"),) if more else ()))
+    return (*alternatives, *render_location_line(shown[-1]), *((Span(f" and {more} more"),) if more else ()))

@@ -15,8 +15,8 @@ import sys
 
 import click
 
-from framedex.base.folders import program_on_path
-from framedex.base.plaintext import printable, shell_word, visible
+from framedex.base.folders import find_program
+from framedex.base.plaintext import printable, quote_shell_word, visible
 from framedex.commands.output.terminal import Line, Span
 
 _NAME = "framedex"
@@ -35,7 +35,7 @@ def typed_command() -> str:
         return shlex.join([_typed_interpreter(words[0]), *words[1:]])
     if os.path.basename(script) != _NAME or _is_on_path(_NAME, script):  # noqa: PTH119
         return _NAME
-    return shell_word(script)
+    return quote_shell_word(script)
 
 
 def absolute_typed_command() -> str:
@@ -46,7 +46,7 @@ def absolute_typed_command() -> str:
 
 def format_command(*words: str) -> str:
     """Format a framedex command with these words, for output without backquotes."""
-    return _prefix_command(" ".join(map(shell_word, words)))
+    return _prefix_command(" ".join(map(quote_shell_word, words)))
 
 
 def trace_command(call: int) -> str:
@@ -90,7 +90,7 @@ def _prefix_command(words: str) -> str:
 def _typed_name(first: str) -> str:
     """The words before a verb or an option: the command that the user typed, and --index if it was given."""
     root = _root_context()
-    index = f" --index {shell_word(os.fspath(root.obj))}" if root is not None and root.obj else ""
+    index = f" --index {quote_shell_word(os.fspath(root.obj))}" if root is not None and root.obj else ""
     return _invoked_name() + (index if first not in _WITHOUT_INDEX else "")
 
 
@@ -106,12 +106,12 @@ def _root_context() -> click.Context | None:
 
 def _typed_interpreter(word: str) -> str:
     """The interpreter as the user typed it if the PATH finds it, otherwise its path."""
-    found = program_on_path(word)
+    found = find_program(word)
     return word if found is not None and _is_same_file(found, sys.executable) else sys.executable  # noqa: TID251
 
 
 def _is_on_path(name: str, script: str) -> bool:
-    found = program_on_path(name)
+    found = find_program(name)
     return found is not None and _is_same_file(found, script)
 
 

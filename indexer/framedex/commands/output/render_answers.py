@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from framedex.base import words
 from framedex.base.plaintext import printable
 from framedex.commands.output.proposals import proposal_line, trace_command
-from framedex.commands.output.terminal import Line, Span, location_line, text_line
+from framedex.commands.output.terminal import Line, Span, render_location_line, render_text_line
 from framedex.model import LocationEvidence
 from framedex.model.metadata import SHARED_FORMAT
-from framedex.texts.captures import all_problems, is_of_samples, unrecorded_queries
-from framedex.texts.places import caller_uncertainty, release_labels, stale_labels
+from framedex.texts.captures import format_all_problems, format_unrecorded_queries, is_of_samples
+from framedex.texts.places import format_caller_uncertainty, format_stale_labels, release_labels
 
 if TYPE_CHECKING:
     from framedex.base.folders import CaptureFolder
@@ -44,14 +44,14 @@ def capture_lines(captures: Sequence[CaptureRow], folders: Mapping[str, CaptureF
         noun = "sample" if is_of_samples(capture.metadata_text) else "call"
         content = f"{words.count(capture.calls, noun)}, {words.count(capture.stacks, 'stack')}"
         yield (
-            Span(f"{capture.id or '-':>3}  {words.clock(capture.started)}  ", "head"),
+            Span(f"{capture.id or '-':>3}  {words.format_local_time(capture.started)}  ", "head"),
             Span(f"{content if capture.id else 'not indexed'}, {state}  ", "" if capture.id else "error"),
             Span(f"{printable(capture.command)}  "),
             Span(printable(capture.path), "dim"),
         )
-        yield from problem_lines(all_problems(capture.stops, capture.problems))
-        if queries := unrecorded_queries(capture.stops):
-            yield text_line(f"     {queries}", "dim")
+        yield from problem_lines(format_all_problems(capture.stops, capture.problems))
+        if queries := format_unrecorded_queries(capture.stops):
+            yield render_text_line(f"     {queries}", "dim")
 
 
 def problem_lines(problems: Sequence[str]) -> Iterator[Line]:
@@ -75,29 +75,29 @@ def where_lines(
     their stacks do not contain the line. At most `limit` functions are shown, longest total first.
     """
     for line, calls in sorted(counts.items()):
-        yield (*location_line(locations[line]), Span(f"  {words.count(calls, 'call')}"))
+        yield (*render_location_line(locations[line]), Span(f"  {words.count(calls, 'call')}"))
     if summary is not None:
         yield from _line_summary_lines(locations, summary, callers, limit)
     if hits:
         yield ()
         has_times = any(hit.total_duration for hit in hits)
-        yield text_line(f"stacks, {'longest' if has_times else 'most calls'} first:", "head")
+        yield render_text_line(f"stacks, {'longest' if has_times else 'most calls'} first:", "head")
     for hit in hits:
         yield (
             Span(f"{hit.calls:>8,}  "),
             Span(printable(hit.function), "native"),
-            Span(f"  {words.duration(hit.total_duration)} in all, in "),
+            Span(f"  {words.format_duration(hit.total_duration)} in all, in "),
             Span(printable(hit.frame.function.name), hit.frame.function.language.value),
             Span(f"  {trace_command(hit.latest_call)}", "dim", is_unbreakable=True),
         )
     if linked:
         yield ()
-        yield text_line("dispatched from here, on threads without Python:", "head")
+        yield render_text_line("dispatched from here, on threads without Python:", "head")
     for each in linked:
         yield (
             Span(f"{each.calls:>8,}  "),
             Span(printable(each.function), "native"),
-            Span(f"  {words.duration(each.total_duration)} in all"),
+            Span(f"  {words.format_duration(each.total_duration)} in all"),
             Span(f"  [{each.how}]  {trace_command(each.latest_call)}", "dim"),
         )
 
@@ -108,7 +108,7 @@ def relation_lines(
     """A function with its callers and call lines, or with its callees if `are_callees`."""
     yield (Span(printable(function.name), "head"), *_location_spans(function.location))
     if not edges:
-        yield text_line(f"  no recorded {heading}", "dim")
+        yield render_text_line(f"  no recorded {heading}", "dim")
     for edge in edges:
         other = edge.callee if are_callees else edge.caller
         first, others, label = (other.location, edge.sites, "called at")
@@ -117,13 +117,13 @@ def relation_lines(
             first, others, label = (edge.sites[0] if edge.sites else None, edge.sites[1:], "and at")
         yield (Span(f"{edge.calls:>8,}  "), Span(printable(other.name), other.language.value), *_location_spans(first))
         for site in others:
-            yield (Span(f"          {label} "), *location_line(site))
+            yield (Span(f"          {label} "), *render_location_line(site))
 
 
 def static_caller_lines(found: StaticCallers | None) -> Iterator[Line]:
     """The callers that appear only in sources, for below the recorded ones."""
     if found is None:
-        yield text_line("  static callers: unknown, because the source is not in the index", "dim")
+        yield render_text_line("  static callers: unknown, because the source is not in the index", "dim")
         return
     for caller in found.callers:
         first, *others = (replace(caller.location, line=line) for line in caller.lines or (caller.location.line,))
@@ -131,16 +131,16 @@ def static_caller_lines(found: StaticCallers | None) -> Iterator[Line]:
             Span("  static  "),
             Span(printable(caller.name)),
             Span("  "),
-            *location_line(first, stale_labels(first)),
-            Span(f"  never recorded{caller_uncertainty(caller)}", "dim"),
+            *render_location_line(first, format_stale_labels(first)),
+            Span(f"  never recorded{format_caller_uncertainty(caller)}", "dim"),
         )
         for other in others:
-            yield (Span("          and at "), *location_line(other, stale_labels(other)))
+            yield (Span("          and at "), *render_location_line(other, format_stale_labels(other)))
     if not found.callers:
-        yield text_line("  no static callers", "dim")
+        yield render_text_line("  no static callers", "dim")
     if found.doubtful:
         more = words.count(found.doubtful, "more definition")
-        yield text_line(f"  {more} may call another function of this name: not shown", "dim")
+        yield render_text_line(f"  {more} may call another function of this name: not shown", "dim")
 
 
 def _line_summary_lines(
@@ -154,17 +154,20 @@ def _line_summary_lines(
         labels.append(f"the statement on line {summary.line}")
     place, *others = (locations[line] for line in summary.frame_lines)
     yield (
-        *location_line(place, [*labels, *release_labels(place), *stale_labels(place)]),
-        Span(f"  {words.count(summary.calls, 'call')}, {words.duration(summary.total_duration)} in all"),
+        *render_location_line(place, [*labels, *release_labels(place), *format_stale_labels(place)]),
+        Span(f"  {words.count(summary.calls, 'call')}, {words.format_duration(summary.total_duration)} in all"),
     )
     for other in others:
-        yield (Span("          and at "), *location_line(other))
+        yield (Span("          and at "), *render_location_line(other))
     boundaries = sorted(summary.boundaries, key=lambda boundary: -boundary[2])
     for name, calls, duration in boundaries[:limit]:
-        yield (Span(f"{calls:>8,}  "), Span(printable(name), "native"), Span(f"  {words.duration(duration)}"))
+        yield (Span(f"{calls:>8,}  "), Span(printable(name), "native"), Span(f"  {words.format_duration(duration)}"))
     if hidden := boundaries[limit:]:
-        more = words.count(len(hidden), "other function"), words.duration(sum(duration for _, _, duration in hidden))
-        yield text_line(f"          and {more[0]}, {more[1]} in all; --limit shows more", "dim")
+        more = (
+            words.count(len(hidden), "other function"),
+            words.format_duration(sum(duration for _, _, duration in hidden)),
+        )
+        yield render_text_line(f"          and {more[0]}, {more[1]} in all; --limit shows more", "dim")
     for (function, site), calls in callers.items():
         yield (
             Span(f"{calls:>8,}  from "),
@@ -174,7 +177,7 @@ def _line_summary_lines(
 
 
 def _location_spans(location: Location | None) -> Line:
-    return (Span("  "), *location_line(location)) if location is not None else ()
+    return (Span("  "), *render_location_line(location)) if location is not None else ()
 
 
 _MAX_PROBLEMS = 10
@@ -185,7 +188,7 @@ def report_lines(report: IndexingReport) -> Iterator[Line]:
     for capture in report.captures:
         remark = " (read again: it has grown)" if capture.grown else ""
         remark = " (read again: more of its binaries are identified now)" if capture.renamed else remark
-        yield text_line(
+        yield render_text_line(
             f"{capture.path}: {words.count(capture.calls, 'call')}, {words.count(capture.stacks, 'stack')}{remark}",
             "head",
         )
@@ -193,22 +196,24 @@ def report_lines(report: IndexingReport) -> Iterator[Line]:
             yield proposal_line("     still being written: run `framedex index` again when the program has ended")
         yield from _limited_problem_lines(capture.problems)
     if report.moved_from is not None:
-        yield text_line(f"The project moved here from {report.moved_from}. Its recorded files are searched here.")
+        yield render_text_line(
+            f"The project moved here from {report.moved_from}. Its recorded files are searched here."
+        )
     for path in report.moved:
-        yield text_line(f"{path}: already indexed; it moved here")
+        yield render_text_line(f"{path}: already indexed; it moved here")
     if report.gone:
         calls = sum(capture.calls for capture in report.gone)
-        yield text_line(
+        yield render_text_line(
             f"{words.count(len(report.gone), 'capture')} with {words.count(calls, 'call')} could not be read again,"
             " because their folders are gone. The index no longer has them:"
         )
         yield from _limited_problem_lines(tuple(str(capture.path) for capture in report.gone))
     if not (report.captures or report.refused or report.moved or report.gone):
-        yield text_line("No new captures.")
+        yield render_text_line("No new captures.")
     sources = report.sources
     if sources.parsed or sources.removed:
         removed = f", {words.count(sources.removed, 'file')} gone" if sources.removed else ""
-        yield text_line(
+        yield render_text_line(
             f"sources: {sources.parsed:,} of {words.count(sources.files, 'file')} parsed,"
             f" {words.count(sources.definitions, 'definition')}{removed}"
         )
@@ -221,41 +226,45 @@ def import_lines(imported: Sequence[ImportedFile]) -> Iterator[Line]:
     for each in imported:
         title = f"{each.foreign.origin}: {each.foreign.format}, capture {each.capture}"
         if each.report is None:
-            yield text_line(f"{title}, already imported", "head")
+            yield render_text_line(f"{title}, already imported", "head")
             continue
         noun = "call" if each.foreign.format == SHARED_FORMAT else "sample"
         contents = f"{words.count(each.report.calls, noun)}, {words.count(each.report.stacks, 'stack')}"
-        yield text_line(f"{title}: {contents}{' (read again: it has changed)' if each.report.grown else ''}", "head")
+        yield render_text_line(
+            f"{title}: {contents}{' (read again: it has changed)' if each.report.grown else ''}", "head"
+        )
         yield from _limited_problem_lines(each.report.problems)
 
 
 def _totals_lines(totals: FrameTotals) -> Iterator[Line]:
     if totals.native_frames:
-        yield text_line(
+        yield render_text_line(
             f"native frames: {totals.native_named:,} of {totals.native_frames:,} named;"
             f" {totals.native_exact:,} with their line, {totals.native_defined:,} with their function's definition"
         )
     if totals.native_released:
         nearest = f", {totals.native_nearest:,} of the nearest release" if totals.native_nearest else ""
-        yield text_line(f"     {totals.native_released:,} of them from framedex's release maps{nearest}")
+        yield render_text_line(f"     {totals.native_released:,} of them from framedex's release maps{nearest}")
     if totals.python_frames:
-        yield text_line(f"Python frames: {totals.python_exact:,} of {totals.python_frames:,} with their line")
+        yield render_text_line(f"Python frames: {totals.python_exact:,} of {totals.python_frames:,} with their line")
 
 
 def _limited_problem_lines(problems: tuple[str, ...]) -> Iterator[Line]:
     yield from problem_lines(problems[:_MAX_PROBLEMS])
     if len(problems) > _MAX_PROBLEMS:
-        yield text_line(f"     … {len(problems) - _MAX_PROBLEMS:,} more; --json lists all", "dim")
+        yield render_text_line(f"     … {len(problems) - _MAX_PROBLEMS:,} more; --json lists all", "dim")
 
 
 def imported_map_lines(imported: ImportedMap) -> Iterator[Line]:
     """An imported map, the map that it replaced, and whether its lines may differ from those of its commit."""
     replaced = imported.replaced
-    yield text_line(f"{imported.info.prefix[:-1]}: {format_counts(imported.files, imported.definitions)}")
+    yield render_text_line(f"{imported.info.prefix[:-1]}: {format_counts(imported.files, imported.definitions)}")
     if replaced is not None:
-        yield text_line(f"     replaced: {'the same commit' if replaced == imported.info else replaced.prefix[:-1]}")
+        yield render_text_line(
+            f"     replaced: {'the same commit' if replaced == imported.info else replaced.prefix[:-1]}"
+        )
     if imported.info.is_dirty:
-        yield text_line("     ! exported from changed files: lines may differ from those of the commit", "error")
+        yield render_text_line("     ! exported from changed files: lines may differ from those of the commit", "error")
 
 
 def format_counts(files: int, definitions: int) -> str:

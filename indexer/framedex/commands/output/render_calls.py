@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 
 from framedex.base import words
 from framedex.base.plaintext import printable, truncate
-from framedex.commands.output.terminal import Line, Span, column_widths, location_line, row_text, text_line
+from framedex.commands.output.terminal import (
+    Line,
+    Span,
+    format_row,
+    measure_columns,
+    render_location_line,
+    render_text_line,
+)
 from framedex.model import CallRow
 from framedex.texts.calls import call_text
 
@@ -160,9 +167,9 @@ def call_lines(
                 current = call.capture
                 if len(names) > 1:
                     yield capture_heading(names.get(current))
-                head = row_text(heads, widths, _NUMBERS) + (" " * (mark_width + 2) if mark_width else "") + "  call"
+                head = format_row(heads, widths, _NUMBERS) + (" " * (mark_width + 2) if mark_width else "") + "  call"
                 yield (Span(head, "dim"),)
-            left = row_text(cells, widths, _NUMBERS) + (f"  {mark.ljust(mark_width)}" if mark_width else "") + "  "
+            left = format_row(cells, widths, _NUMBERS) + (f"  {mark.ljust(mark_width)}" if mark_width else "") + "  "
             text = "  " * depth[call.id] + call_text(call)
             if width is not None:
                 text = truncate(text, max(width - len(left), _MIN_TEXT_WIDTH))
@@ -183,7 +190,7 @@ def python_line(line: PythonLine | None, indent: int) -> Line:
         return (Span(f"{'':{indent}}no Python on this stack", "dim"),)
     linked = "" if line.link is None else "dispatched from "
     how = "" if line.link is None else f" [{line.link}]"
-    place = location_line(line.location)
+    place = render_location_line(line.location)
     return (Span(" " * indent), Span(linked, "dim"), *place, Span(f" in {printable(line.function)}{how}", "dim"))
 
 
@@ -193,19 +200,19 @@ def totals_lines(totals: Sequence[FunctionTotals], *, by_thread: bool) -> Iterat
     heads = ("% self", "self", "total", "calls", "errors", "mean", "median", "p90", "p99", "max")
     rows = [_total_cells(each, whole) for each in totals]
     calls, errors = sum(each.calls for each in totals), sum(each.errors for each in totals)
-    total = ("100.0", words.duration(whole), "", f"{calls:,}", f"{errors:,}" if errors else "", *[""] * 5)
-    widths = column_widths(heads, *rows, total)
+    total = ("100.0", words.format_duration(whole), "", f"{calls:,}", f"{errors:,}" if errors else "", *[""] * 5)
+    widths = measure_columns(heads, *rows, total)
     threads = ["thread", *(printable(each.thread or "") for each in totals)] if by_thread else [""] * (len(totals) + 1)
     thread_width = max(map(len, threads)) + 2 * by_thread
     head, *tails = (thread.ljust(thread_width) for thread in threads)
-    yield (Span(row_text(heads, widths) + "  " + head + "function", "dim"),)
+    yield (Span(format_row(heads, widths) + "  " + head + "function", "dim"),)
     for each, cells, tail in zip(totals, rows, tails, strict=True):
         yield (
-            Span(row_text(cells, widths) + "  "),
+            Span(format_row(cells, widths) + "  "),
             Span(tail, "dim"),
             Span(printable(each.function), "error" if each.errors else "native"),
         )
-    yield (Span(row_text(total, widths) + "  total", "dim"),)
+    yield (Span(format_row(total, widths) + "  total", "dim"),)
 
 
 def profile_lines(totals: ProfileTotals) -> Iterator[Line]:
@@ -224,24 +231,24 @@ def profile_lines(totals: ProfileTotals) -> Iterator[Line]:
         for each in shown
     ]
     last = ("100.0", weight(totals.weight), "", "")
-    widths = column_widths(heads, *rows, last)
+    widths = measure_columns(heads, *rows, last)
     thread = f", thread {printable(totals.thread)}" if totals.thread else ""
     yield (Span(f"{printable(totals.value)}{thread}", "head"),)
-    yield (Span(f"{row_text(heads, widths)}  function", "dim"),)
+    yield (Span(f"{format_row(heads, widths)}  function", "dim"),)
     for each, cells in zip(shown, rows, strict=True):
         function = each.function
         name = Span(printable(function.name), function.language.value)
-        place = (Span("  "), *location_line(function.location)) if function.location is not None else ()
-        yield (Span(f"{row_text(cells, widths)}  "), name, *place)
+        place = (Span("  "), *render_location_line(function.location)) if function.location is not None else ()
+        yield (Span(f"{format_row(cells, widths)}  "), name, *place)
     if len(totals.functions) > len(shown):
         left_out = words.count(len(totals.functions) - len(shown), "more function")
         yield (Span(f"… {left_out}; --json lists all", "dim"),)
-    yield (Span(f"{row_text(last, widths)}  total", "dim"),)
+    yield (Span(f"{format_row(last, widths)}  total", "dim"),)
 
 
 def _weight_format(totals: ProfileTotals) -> Callable[[int], str]:
     if totals.is_time:
-        return words.duration
+        return words.format_duration
     return words.size if totals.value.endswith("(bytes)") else "{:,}".format
 
 
@@ -250,7 +257,7 @@ def capture_heading(capture: CaptureRow | None) -> Line:
     if capture is None:
         return ()
     command = f"  {printable(capture.command)}" if capture.command else ""
-    return (Span(f"capture {capture.id}", "head"), Span(f"  {words.clock(capture.started)}{command}"))
+    return (Span(f"capture {capture.id}", "head"), Span(f"  {words.format_local_time(capture.started)}{command}"))
 
 
 def _nesting_depths(calls: Iterable[CallRow], before: Mapping[int, int]) -> dict[int, int]:
@@ -263,7 +270,7 @@ def _nesting_depths(calls: Iterable[CallRow], before: Mapping[int, int]) -> dict
 
 
 def _call_cells(call: CallRow, run: RepeatedCalls, position: int) -> tuple[str, str, str, str]:
-    duration = words.duration(run.mean_durations[position])
+    duration = words.format_duration(run.mean_durations[position])
     approximate = "~" if run.times > 1 and call.duration >= 0 else ""
     return (
         str(call.id),
@@ -288,11 +295,11 @@ def _total_cells(totals: FunctionTotals, whole: int) -> tuple[str, ...]:
     has_returned = totals.calls > totals.never_returned
     return (
         f"{100 * totals.self_time / whole:.1f}" if whole else "0.0",
-        words.duration(totals.self_time) if has_returned else "",
-        words.duration(totals.total) if has_returned else "never returned",
+        words.format_duration(totals.self_time) if has_returned else "",
+        words.format_duration(totals.total) if has_returned else "never returned",
         f"{totals.calls:,}",
         f"{totals.errors:,}" if totals.errors else "",
-        *(words.duration(measure) if has_returned else "" for measure in measures),
+        *(words.format_duration(measure) if has_returned else "" for measure in measures),
     )
 
 
@@ -308,4 +315,6 @@ def hidden_rows_line(hidden: int, noun: str, clause: str = "", indent: int = 0) 
     `clause` follows the noun.
     """
     if hidden > 0:
-        yield text_line(f"{'':{indent}}and {words.count(hidden, f'more {noun}')}{clause}: --limit 0 shows all.", "dim")
+        yield render_text_line(
+            f"{'':{indent}}and {words.count(hidden, f'more {noun}')}{clause}: --limit 0 shows all.", "dim"
+        )

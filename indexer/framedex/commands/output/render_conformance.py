@@ -8,7 +8,7 @@ from pathlib import Path
 
 from framedex.base import words
 from framedex.base.plaintext import printable
-from framedex.commands.output.terminal import Line, Span, column_widths
+from framedex.commands.output.terminal import Line, Span, measure_columns
 from framedex.plugins.conformance.junit import stack_texts
 from framedex.plugins.conformance.levels import levels
 from framedex.plugins.conformance.model import FAILURES, Check, CheckResult, Report, Status
@@ -28,7 +28,7 @@ def report_lines(report: Report, *, with_all: bool) -> Iterator[Line]:
             for result in shown:
                 yield from _result_lines(result)
     yield ()
-    yield (Span(f"{words.count(len(report.results), 'check')}: {_counts_text(report)}"),)
+    yield (Span(f"{words.count(len(report.results), 'check')}: {_format_counts(report)}"),)
     yield from _level_lines(report)
 
 
@@ -51,7 +51,7 @@ def _result_lines(result: CheckResult) -> Iterator[Line]:
         yield (Span(f"              {printable(text)}", "native"),)
 
 
-def _counts_text(report: Report) -> str:
+def _format_counts(report: Report) -> str:
     return ", ".join(f"{count} {status.value}" for status, count in report.counts().items() if count)
 
 
@@ -71,7 +71,7 @@ def comparison_lines(first: Report, second: Report) -> Iterator[Line]:
     yield (Span(" and ".join(map(printable, names)), "head"),)
     for name, report, other in zip(names, (first, second), (second, first), strict=True):
         version = "{}.{}".format(*report.version)
-        yield (Span(f"{printable(name)}: PJRT C API {version}, {_counts_text(report)}"),)
+        yield (Span(f"{printable(name)}: PJRT C API {version}, {_format_counts(report)}"),)
         if only := [each for each in report.extensions if each not in other.extensions]:
             yield (Span(f"  extensions that the other lacks: {', '.join(only)}"),)
     of_second = {each.check.name: each.status.value for each in second.results}
@@ -79,7 +79,7 @@ def comparison_lines(first: Report, second: Report) -> Iterator[Line]:
     cells = [(name, one, two) for name, one, two in pairs if one != two]
     yield ()
     yield (Span(f"{words.count(len(cells), 'check')} with different results"),)
-    widths = column_widths(*cells)
+    widths = measure_columns(*cells)
     for row in cells:
         yield (Span("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()),)
 

@@ -27,9 +27,16 @@ from typing import TYPE_CHECKING
 from framedex.base.plaintext import printable
 from framedex.commands.output.documents import Document, answer_document
 from framedex.commands.output.render_calls import hidden_rows_line, python_line
-from framedex.commands.output.terminal import Line, Span, column_widths, text_line
+from framedex.commands.output.terminal import Line, Span, measure_columns, render_text_line
 from framedex.diff.stack_paths import split_runs
-from framedex.diff.text import change_text, path_section_text, quantity_text, side_heading, summary_text, versions_text
+from framedex.diff.text import (
+    change_text,
+    format_path_section,
+    format_quantity,
+    format_side_heading,
+    format_summary,
+    format_versions,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,13 +52,13 @@ _STYLES = {" ": "dim", "-": "error", "+": "native"}
 def diff_lines(differences: Differences, limit: int) -> Iterator[Line]:
     """All differences, at most `limit` of each list (0: all)."""
     for label, side in (("before", differences.before), ("after", differences.after)):
-        yield (Span(label.ljust(_LABEL), "dim"), Span(side_heading(side), "head"))
-    if changed := versions_text(differences):
-        yield text_line(f"{'':{_LABEL}}{'; '.join(changed)}")
+        yield (Span(label.ljust(_LABEL), "dim"), Span(format_side_heading(side), "head"))
+    if changed := format_versions(differences):
+        yield render_text_line(f"{'':{_LABEL}}{'; '.join(changed)}")
     yield ()
-    yield text_line(summary_text(differences))
-    for text in map(quantity_text, differences.devices):
-        yield text_line(f"  {text}")
+    yield render_text_line(format_summary(differences))
+    for text in map(format_quantity, differences.devices):
+        yield render_text_line(f"  {text}")
     yield from _function_lines(differences.functions, limit)
     for line in differences.lines[: limit or None]:
         yield ()
@@ -69,8 +76,8 @@ def _function_lines(functions: Sequence[FunctionDiff], limit: int) -> Iterator[L
     yield ()
     yield (Span("functions of the runtime", "head"),)
     shown = functions[: limit or None]
-    cells = [(printable(each.function), "; ".join(map(quantity_text, each.quantities))) for each in shown]
-    width = column_widths(*cells)[0]
+    cells = [(printable(each.function), "; ".join(map(format_quantity, each.quantities))) for each in shown]
+    width = measure_columns(*cells)[0]
     for name, quantities in cells:
         yield (Span(f"  {name.ljust(width)}  ", "native"), Span(printable(quantities)))
     yield from hidden_rows_line(len(functions) - len(shown), "function", indent=2)
@@ -82,7 +89,7 @@ def _line_diff_lines(line: LineDiff, limit: int) -> Iterator[Line]:
     for name in sorted(names, key=lambda each: each == _LAST_NAME):
         yield from _quantity_lines(name, [each for each in line.quantities if each.name == name], limit)
     for why in line.why[: limit or None]:
-        yield text_line(f"    {printable(why)}", "dim")
+        yield render_text_line(f"    {printable(why)}", "dim")
     yield from hidden_rows_line(len(line.why) - limit if limit else 0, "change", indent=4)
     yield from _stack_path_lines(line.paths, limit)
 
@@ -112,9 +119,9 @@ def _loop_lines(loop: LoopDiff, limit: int) -> Iterator[Line]:
     yield (Span("loop of", "head"),)
     yield from _location_lines(loop.before, loop.after)
     for each in loop.quantities:
-        yield text_line(f"    {quantity_text(each)}")
+        yield render_text_line(f"    {format_quantity(each)}")
     for round_ in loop.rounds[: limit or None]:
-        yield text_line(f"    round {round_.number}: {'; '.join(map(quantity_text, round_.quantities))}")
+        yield render_text_line(f"    round {round_.number}: {'; '.join(map(format_quantity, round_.quantities))}")
     yield from hidden_rows_line(len(loop.rounds) - limit if limit else 0, "round", indent=4)
 
 
@@ -122,12 +129,12 @@ def _stack_path_lines(branches: Sequence[PathFrame], limit: int) -> Iterator[Lin
     """The tree of stack paths that differ; frames without a fork between them share a row."""
     if not branches:
         return
-    yield text_line("    stack paths (- only before, + only after)", "dim")
+    yield render_text_line("    stack paths (- only before, + only after)", "dim")
     found = split_runs(branches)
     for run in found[: limit or None]:
         yield (
             Span(f"    {run.mark} {'  ' * run.preceding_forks}"),
-            Span(printable(path_section_text(run)), _STYLES[run.mark]),
+            Span(printable(format_path_section(run)), _STYLES[run.mark]),
         )
     yield from hidden_rows_line(len(found) - limit if limit else 0, "row", indent=4)
 

@@ -13,7 +13,7 @@ from framedex.base import words
 from framedex.base.plaintext import printable, truncate
 from framedex.base.regularfile import open_regular
 from framedex.commands.output.proposals import format_command
-from framedex.commands.output.terminal import Line, Span, location_line, stated_line, text_line
+from framedex.commands.output.terminal import Line, Span, render_location_line, render_stated_line, render_text_line
 from framedex.live.model import Activity, GilRole, ProcessState
 from framedex.live.waits import python_frames
 from framedex.model.locations import Location, LocationEvidence
@@ -50,7 +50,7 @@ def snapshot_lines(snapshot: ProcessSnapshot, *, all_frames: bool) -> Iterator[L
         running = sum(is_running(each) for each in snapshot.threads if each not in shown)
         yield ()
         state = f", {running} of them running" if running else ""
-        yield text_line(
+        yield render_text_line(
             f"{words.count(others, 'other thread')} without Python and without calls in progress{state}", "dim"
         )
 
@@ -59,9 +59,9 @@ def process_lines(snapshot: ProcessSnapshot) -> Iterator[Line]:
     """The process, its capture, and the reason if a part of it is not readable."""
     yield (Span(f"{_process_text(snapshot)}", "head"),)
     if snapshot.capture is not None:
-        yield text_line(f"capture  {_short_path(snapshot.capture)}", "dim")
+        yield render_text_line(f"capture  {_shorten_path(snapshot.capture)}", "dim")
     for problem in filter(None, (snapshot.problem, snapshot.remedy, snapshot.capture_problem)):
-        yield text_line(problem, "error")
+        yield render_text_line(problem, "error")
 
 
 def is_interesting(thread: LiveThread, snapshot: ProcessSnapshot) -> bool:
@@ -78,17 +78,19 @@ def _process_text(snapshot: ProcessSnapshot) -> str:
     python = f", Python {snapshot.python_version}" if snapshot.python_version else ""
     if snapshot.state is ProcessState.ENDED:
         when = (
-            "" if snapshot.ended_unix_ns is None else f" {words.age(time.time() - snapshot.ended_unix_ns / _NS_PER_S)}"
+            ""
+            if snapshot.ended_unix_ns is None
+            else f" {words.format_age(time.time() - snapshot.ended_unix_ns / _NS_PER_S)}"
         )
         state = f"process {snapshot.pid} {snapshot.end or 'has ended'}{when}"
     elif snapshot.state is ProcessState.ELSEWHERE:
         state = f"process {snapshot.pid} is on another machine or in another container"
     else:
         state = f"process {snapshot.pid} is {snapshot.state}{python}"
-    return f"{printable(words.command_short(snapshot.command)) or 'a program'}: {state}{_calls_text(snapshot)}"
+    return f"{printable(words.shorten_command(snapshot.command)) or 'a program'}: {state}{_format_calls(snapshot)}"
 
 
-def _calls_text(snapshot: ProcessSnapshot) -> str:
+def _format_calls(snapshot: ProcessSnapshot) -> str:
     if snapshot.calls is None:
         return ", not recorded by framedex"
     last = snapshot.last_record_ns
@@ -96,20 +98,20 @@ def _calls_text(snapshot: ProcessSnapshot) -> str:
         return ", no calls recorded"
     if snapshot.state is ProcessState.ENDED:
         return f", {words.count(snapshot.calls, 'call')} recorded"
-    return f", {words.count(snapshot.calls, 'call')} so far, the last {age(snapshot, last)} ago"
+    return f", {words.count(snapshot.calls, 'call')} so far, the last {format_age(snapshot, last)} ago"
 
 
-def age(snapshot: ProcessSnapshot, since_ns: int) -> str:
+def format_age(snapshot: ProcessSnapshot, since_ns: int) -> str:
     """The time from a moment on CLOCK_MONOTONIC until the observation."""
-    return words.duration(max(snapshot.time_ns - since_ns, 0))
+    return words.format_duration(max(snapshot.time_ns - since_ns, 0))
 
 
 def thread_lines(thread: LiveThread, snapshot: ProcessSnapshot, *, all_frames: bool) -> Iterator[Line]:
     """The state of a thread, its calls in progress and its Python frames."""
-    yield (Span(thread_name(thread), "head"), Span(f"  {thread_state(thread, snapshot)}"))
+    yield (Span(format_thread_name(thread), "head"), Span(f"  {format_thread_state(thread, snapshot)}"))
     yield from open_call_lines(thread, snapshot)
     if thread.python is not None and thread.python.is_changing:
-        yield text_line(f"{'':{_INDENT}}Its frames changed while they were read:", "dim")
+        yield render_text_line(f"{'':{_INDENT}}Its frames changed while they were read:", "dim")
     yield from frame_lines(python_frames(thread), all_frames=all_frames)
 
 
@@ -119,32 +121,32 @@ def open_call_lines(thread: LiveThread, snapshot: ProcessSnapshot) -> Iterator[L
         yield (
             Span(f"{'':{_INDENT}}in "),
             Span(printable(call.function), "native"),
-            Span(f"  {_since_text(snapshot, call)}"),
+            Span(f"  {_format_start(snapshot, call)}"),
         )
 
 
-def _since_text(snapshot: ProcessSnapshot, call: OpenCall) -> str:
+def _format_start(snapshot: ProcessSnapshot, call: OpenCall) -> str:
     if snapshot.state is ProcessState.ENDED:
         return "never returned"
-    return f"for {age(snapshot, call.since_ns)}"
+    return f"for {format_age(snapshot, call.since_ns)}"
 
 
-def thread_name(thread: LiveThread) -> str:
+def format_thread_name(thread: LiveThread) -> str:
     """The displayed name: `main`, or the kernel's name with the thread id."""
     return "main" if thread.is_main else f"{printable(thread.name)} ({thread.tid})"
 
 
-def thread_state(thread: LiveThread, snapshot: ProcessSnapshot) -> str:
+def format_thread_state(thread: LiveThread, snapshot: ProcessSnapshot) -> str:
     """The activity of a thread in words, with its lock, and its relation to the GIL."""
     if thread.task is None:
         return "" if snapshot.state is ProcessState.ENDED else "state unknown"
-    text = _activity_text(thread, thread.task, snapshot)
+    text = _format_activity(thread, thread.task, snapshot)
     if thread.gil is GilRole.HOLDS:
         return f"{text}, holds the GIL"
     return text
 
 
-def _activity_text(thread: LiveThread, task: Task, snapshot: ProcessSnapshot) -> str:
+def _format_activity(thread: LiveThread, task: Task, snapshot: ProcessSnapshot) -> str:
     if thread.gil is GilRole.WAITS:
         return "waits for the GIL"
     if thread.waits_for is not None:
@@ -157,7 +159,7 @@ def _activity_text(thread: LiveThread, task: Task, snapshot: ProcessSnapshot) ->
         subject = f" ({printable(task.subject)})" if task.subject else ""
         text = f"waits in {task.call}{subject}"
     if task.until_ns is not None and task.until_ns > snapshot.time_ns:
-        text = f"{text}, for {words.duration(task.until_ns - snapshot.time_ns)} more"
+        text = f"{text}, for {words.format_duration(task.until_ns - snapshot.time_ns)} more"
     return text
 
 
@@ -185,17 +187,17 @@ def frame_lines(frames: Sequence[LiveFrame], *, all_frames: bool) -> Iterator[Li
 
 def _hidden_line(hidden: int) -> Iterator[Line]:
     if hidden:
-        yield text_line(f"{'':{_INDENT}}  … {words.count(hidden, 'frame')} of libraries", "dim")
+        yield render_text_line(f"{'':{_INDENT}}  … {words.count(hidden, 'frame')} of libraries", "dim")
 
 
 def frame_location_line(frame: LiveFrame) -> Line:
     """The line of a frame, with a link to its file if it exists."""
     if not frame.file.startswith("/"):
-        return stated_line(f"{frame.file}:{frame.line}", None, ())
-    return location_line(Location(frame.file, frame.line, LocationEvidence.EXACT))
+        return render_stated_line(f"{frame.file}:{frame.line}", None, ())
+    return render_location_line(Location(frame.file, frame.line, LocationEvidence.EXACT))
 
 
-def _short_path(path: str) -> str:
+def _shorten_path(path: str) -> str:
     relative = os.path.relpath(path)
     return path if relative.startswith("..") else relative
 
@@ -218,40 +220,40 @@ def diagnosis_lines(diagnosis: Diagnosis, snapshot: ProcessSnapshot) -> Iterator
     yield from _step_place(diagnosis.cause, snapshot)
     for step in diagnosis.steps:
         yield ()
-        yield text_line(step.text)
+        yield render_text_line(step.text)
         yield from _step_place(step, snapshot)
     yield from _crash_lines(snapshot)
     if snapshot.hang_report:
         yield ()
-        yield text_line("Before the end, the watchdog (`--hang-after`) reported:", "head")
-        yield from (text_line(f"{'':{_INDENT}}{line}") for line in snapshot.hang_report.splitlines())
+        yield render_text_line("Before the end, the watchdog (`--hang-after`) reported:", "head")
+        yield from (render_text_line(f"{'':{_INDENT}}{line}") for line in snapshot.hang_report.splitlines())
     yield ()
-    yield text_line(_process_text(snapshot), "dim")
+    yield render_text_line(_process_text(snapshot), "dim")
     for problem in filter(None, (snapshot.problem, snapshot.remedy, snapshot.capture_problem)):
-        yield text_line(problem, "error")
+        yield render_text_line(problem, "error")
 
 
 def _crash_lines(snapshot: ProcessSnapshot) -> Iterator[Line]:
     """The Python frames at which a signal ended the process, and the command that shows the native ones."""
     if snapshot.crash_file:
         yield ()
-        yield text_line(
+        yield render_text_line(
             "It crashed here:" if snapshot.crash_frames else "It crashed. Its Python frames are unknown.", "head"
         )
         yield from frame_lines(snapshot.crash_frames, all_frames=False)
-        command = format_command("explain", _short_path(snapshot.crash_file))
-        yield text_line(f"{'':{_INDENT}}Native frames: {command}", "dim")
+        command = format_command("explain", _shorten_path(snapshot.crash_file))
+        yield render_text_line(f"{'':{_INDENT}}Native frames: {command}", "dim")
 
 
 def _step_place(step: Step, snapshot: ProcessSnapshot) -> Iterator[Line]:
     if step.line is not None:
         place = (Span(f"{'':{_INDENT}}"), *frame_location_line(step.line))
         yield (*place, Span(f" in {printable(step.line.function)}", "dim"))
-        if text := _source_text(step.line, snapshot):
-            yield text_line(f"{'':{2 * _INDENT}}{truncate(text, _MAX_TEXT)}")
+        if text := _read_source_line(step.line, snapshot):
+            yield render_text_line(f"{'':{2 * _INDENT}}{truncate(text, _MAX_TEXT)}")
 
 
-def _source_text(frame: LiveFrame, snapshot: ProcessSnapshot) -> str:
+def _read_source_line(frame: LiveFrame, snapshot: ProcessSnapshot) -> str:
     """The text of a frame's line; empty if its file has changed since the program started, or is unreadable."""
     try:
         with open_regular(Path(frame.file)) as file:

@@ -10,8 +10,15 @@ from typing import TYPE_CHECKING
 from framedex.base import words
 from framedex.base.plaintext import printable, truncate
 from framedex.commands.output.render_calls import caller_lines, hidden_rows_line, python_line
-from framedex.commands.output.terminal import Line, Span, column_widths, row_text, text_line
-from framedex.texts.costs import MAX_SHARES, device_name, saving_text, schedule_chart, sparkline, temporaries_source
+from framedex.commands.output.terminal import Line, Span, format_row, measure_columns, render_text_line
+from framedex.texts.costs import (
+    MAX_SHARES,
+    draw_sparkline,
+    format_device_name,
+    format_saving,
+    format_temporaries_source,
+    schedule_chart,
+)
 
 if TYPE_CHECKING:
     from framedex.model import (
@@ -66,9 +73,9 @@ def _without_times(device: DeviceMemory) -> DeviceMemory:
 def _format_device_names(devices: Sequence[DeviceMemory]) -> str:
     """`device 3`, or `devices 0-3, 6, each` for several; other names are listed."""
     if len(devices) == 1:
-        return device_name(devices[0])
+        return format_device_name(devices[0])
     if not all(device.device.isdigit() for device in devices):
-        return f"{', '.join(map(device_name, devices))}, each"
+        return f"{', '.join(map(format_device_name, devices))}, each"
     numbers = sorted(int(device.device) for device in devices)
     return f"devices {words.number_ranges(numbers)}, each"
 
@@ -88,7 +95,7 @@ def _device_lines(device: DeviceMemory, name: str, *, shows_capture: bool) -> It
         first, last = device.over_time[0][0], device.over_time[-1][0]
         yield (
             Span(f"  {words.seconds(first)} s ", "dim"),
-            Span(sparkline(device.over_time, _COLUMNS)),
+            Span(draw_sparkline(device.over_time, _COLUMNS)),
             Span(f" {words.seconds(last)} s", "dim"),
         )
     if device.unsized:
@@ -105,15 +112,15 @@ def _format_program_parts(device: DeviceMemory) -> str:
 
 def _table_lines(device: DeviceMemory, lines: Sequence[LineMemory]) -> Iterator[Line]:
     cells = [_row_cells(line, device.peak) for line in lines]
-    widths = column_widths(_HEADS, *cells)
-    yield (Span(f"{row_text(_HEADS, widths)}  line", "dim"),)
+    widths = measure_columns(_HEADS, *cells)
+    yield (Span(f"{format_row(_HEADS, widths)}  line", "dim"),)
     for line, row_cells in zip(lines, cells, strict=True):
-        before = f"{row_text(row_cells, widths)}  "
+        before = f"{format_row(row_cells, widths)}  "
         yield (Span(before), *python_line(line.line, 0))
         below = len(before) + _INDENT
         yield from caller_lines(line.outward, below)
         if line.growth:
-            yield text_line(f"{'':{below}}each of {line.rounds:,} rounds leaves {words.size(line.growth)}")
+            yield render_text_line(f"{'':{below}}each of {line.rounds:,} rounds leaves {words.size(line.growth)}")
 
 
 def _row_cells(line: LineMemory, peak: int) -> tuple[str, ...]:
@@ -137,9 +144,11 @@ def program_peak_lines(program: ProgramPeak, limit: int) -> Iterator[Line]:
     yield ()
     if not program.steps:
         size = words.size(program.temporaries)
-        yield text_line(f"  in {name}: {size} of temporaries; the capture has no readable schedule of the program")
+        yield render_text_line(
+            f"  in {name}: {size} of temporaries; the capture has no readable schedule of the program"
+        )
         return
-    how = temporaries_source(program)
+    how = format_temporaries_source(program)
     yield (
         Span(f"  in {name}", "head"),
         Span(f"  {words.size(program.temporaries)} of temporaries  (compiled by call {program.compile_call})", "dim"),
@@ -150,20 +159,20 @@ def program_peak_lines(program: ProgramPeak, limit: int) -> Iterator[Line]:
     groups = program.buffers_by_line()
     rows = groups[: limit or None]
     cells = [_temporary_cells(buffers, program.peak) for _, buffers in rows]
-    widths = column_widths(_PROGRAM_HEADS, *cells)
-    yield (Span(f"{row_text(_PROGRAM_HEADS, widths)}  line", "dim"),)
+    widths = measure_columns(_PROGRAM_HEADS, *cells)
+    yield (Span(f"{format_row(_PROGRAM_HEADS, widths)}  line", "dim"),)
     for (line, buffers), row_cells in zip(rows, cells, strict=True):
         largest = buffers[0]
         near = " or a line near it" if all(buffer.is_near for buffer in buffers) else ""
         where = python_line(line, 0) if line is not None else (Span("XLA names no line", "dim"),)
         op = largest.op or largest.opcode
-        before = f"{row_text(row_cells, widths)}  "
+        before = f"{format_row(row_cells, widths)}  "
         yield (Span(before), *where, Span(f"{near}  {printable(op)}", "dim"))
         yield from share_lines(largest.instruction, largest.shares, len(before) + _INDENT)
     yield from hidden_rows_line(len(groups) - len(rows), "line", indent=_INDENT)
     for saving in program.savings:
         place = (Span(" "), *python_line(saving.line, 0)) if saving.line is not None else ()
-        yield (Span(f"  {printable(saving_text(saving))}"), *place)
+        yield (Span(f"  {printable(format_saving(saving))}"), *place)
 
 
 def share_lines(instruction: str, shares: Sequence[tuple[PythonLine, float]], indent: int) -> Iterator[Line]:

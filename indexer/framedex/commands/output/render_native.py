@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 from framedex.base import words
 from framedex.base.plaintext import printable
 from framedex.commands.output.render_live import (
+    format_thread_name,
+    format_thread_state,
     frame_location_line,
     open_call_lines,
     process_lines,
-    thread_name,
-    thread_state,
 )
 from framedex.commands.output.render_stacks import found_frame_lines, frame_document
-from framedex.commands.output.terminal import Line, Span, text_line
+from framedex.commands.output.terminal import Line, Span, render_text_line
 from framedex.live.documents import snapshot_document
 from framedex.live.model import LiveFrame
 from framedex.live.runtime import is_python_binary
@@ -34,7 +34,7 @@ _MAX_THREAD_IDS = 4  # ids listed in the heading of threads with the same stack
 def core_lines(stacks: ProcessStacks, names: NamedFrames, *, all_frames: bool) -> Iterator[Line]:
     """The process and the stacks of its threads; threads with the same stack are shown together."""
     yield (Span(_process_text(stacks), "head"),)
-    yield from (text_line(problem, "error") for problem in stacks.problems)
+    yield from (render_text_line(problem, "error") for problem in stacks.problems)
     for threads in _threads_by_stack(stacks.threads):
         yield ()
         yield _core_heading(threads, stacks)
@@ -46,7 +46,7 @@ def native_snapshot_lines(
 ) -> Iterator[Line]:
     """A living process and the stacks of its threads, with their states and calls in progress."""
     yield from process_lines(snapshot)
-    yield from (text_line(problem, "error") for problem in stacks.problems)
+    yield from (render_text_line(problem, "error") for problem in stacks.problems)
     live_threads = {thread.tid: thread for thread in snapshot.threads}
     for threads in _threads_by_stack(stacks.threads):
         yield ()
@@ -54,7 +54,7 @@ def native_snapshot_lines(
         if thread is None or len(threads) > 1:
             yield _core_heading(threads, stacks)
         else:
-            yield (Span(thread_name(thread), "head"), Span(f"  {thread_state(thread, snapshot)}"))
+            yield (Span(format_thread_name(thread), "head"), Span(f"  {format_thread_state(thread, snapshot)}"))
             yield from open_call_lines(thread, snapshot)
         yield from _stack_lines(threads[0].merged, names, all_frames=all_frames)
 
@@ -64,9 +64,8 @@ def _process_text(stacks: ProcessStacks) -> str:
     python = f", Python {stacks.python_version}" if stacks.python_version else ""
     cause = f"killed by {image.signal}" if image.signal else "was not killed by a signal"
     address = f" at address {image.fault_address:#x}" if image.fault_address is not None else ""
-    return (
-        f"{printable(words.command_short(image.command)) or 'a program'}: process {image.pid}{python}, {cause}{address}"
-    )
+    program = printable(words.shorten_command(image.command)) or "a program"
+    return f"{program}: process {image.pid}{python}, {cause}{address}"
 
 
 def _threads_by_stack(threads: Sequence[ThreadStack]) -> list[list[ThreadStack]]:
@@ -115,9 +114,9 @@ def _stack_lines(stack: MergedStack, names: NamedFrames, *, all_frames: bool) ->
         yield from _frame_lines(frame, names, is_first=index == first)
     yield from _hidden_line(hidden)
     if stack.problem:
-        yield text_line(f"  The stack ends here: {stack.problem}.", "error")
+        yield render_text_line(f"  The stack ends here: {stack.problem}.", "error")
     if stack.apart:
-        yield text_line("  Python frames outside of these:", "dim")
+        yield render_text_line("  Python frames outside of these:", "dim")
         for frame in stack.apart:
             yield from _frame_lines(frame, names, is_first=False)
 
@@ -131,7 +130,7 @@ def _is_hidden(frame: NativeFrame | LiveFrame, *, is_outward: bool) -> bool:
 
 def _hidden_line(hidden: int) -> Iterator[Line]:
     if hidden:
-        yield text_line(f"    … {words.count(hidden, 'frame')} of libraries", "dim")
+        yield render_text_line(f"    … {words.count(hidden, 'frame')} of libraries", "dim")
 
 
 def _frame_lines(frame: NativeFrame | LiveFrame, names: NamedFrames, *, is_first: bool) -> Iterator[Line]:

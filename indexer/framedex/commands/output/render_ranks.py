@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from framedex.base import words
 from framedex.base.plaintext import printable
 from framedex.commands.output.render_live import frame_location_line, process_lines, thread_lines
-from framedex.commands.output.terminal import Line, Span, column_widths, row_text, text_line
+from framedex.commands.output.terminal import Line, Span, format_row, measure_columns, render_text_line
 from framedex.fleet.running.reports import MAX_LINES
 from framedex.fleet.running.states import RankActivity
 from framedex.fleet.running.verdicts import RankVerdict
@@ -37,7 +37,7 @@ def job_lines(report: JobReport) -> Iterator[Line]:
     yield ()
     hosts = len({each.host for each in job.ranks})
     name = f"{printable(job.name)}: " if job.name else ""
-    yield text_line(f"{name}{words.count(len(job.ranks), 'rank')} on {words.count(hosts, 'host')}", "head")
+    yield render_text_line(f"{name}{words.count(len(job.ranks), 'rank')} on {words.count(hosts, 'host')}", "head")
     yield from _group_lines(job)
 
 
@@ -47,14 +47,14 @@ def rank_snapshot_lines(snapshots: Mapping[int, ProcessSnapshot], count: int, *,
     `count` is the number of all ranks of the job.
     """
     for rank, snapshot in snapshots.items():
-        yield text_line(f"rank {rank}", "head")
+        yield render_text_line(f"rank {rank}", "head")
         yield from process_lines(snapshot)
         for thread in snapshot.threads:
             if thread.tid == snapshot.pid or thread.open_calls:
                 yield from thread_lines(thread, snapshot, all_frames=all_frames)
         yield ()
     if others := count - len(snapshots):
-        yield text_line(f"… {words.count(others, 'more rank')}; `framedex ranks` lists all of them", "dim")
+        yield render_text_line(f"… {words.count(others, 'more rank')}; `framedex ranks` lists all of them", "dim")
 
 
 def _verdict(job: RunningJob, diagnosis: JobDiagnosis) -> tuple[str, str]:
@@ -66,7 +66,7 @@ def _verdict(job: RunningJob, diagnosis: JobDiagnosis) -> tuple[str, str]:
             return "Missing", f"{which} of {job.size} {have} no capture, and {waiting}."
         case RankVerdict.DIFFERENT_PROGRAM:
             wait = "waits" if len(diagnosis.blamed) == 1 else "wait"
-            names = printable(words.first_names(diagnosis.programs, "program"))
+            names = printable(words.format_first_names(diagnosis.programs, "program"))
             program = f"a different program from most, {names}," if names else "a different program from most"
             return "Differs", f"{which} compiled {program} and {wait}."
         case RankVerdict.ENDED:
@@ -105,28 +105,34 @@ def _group_lines(job: RunningJob) -> Iterator[Line]:
     ordered = sorted(groups.values(), key=lambda group: min(each.calls for each in group))
     rows = [_row(group, job.now_unix_ns) for group in ordered[:_MAX_GROUPS]]
     header = ("ranks", "calls", "since", "activity")
-    widths = column_widths(header, *(row[:4] for row in rows))
-    yield text_line(row_text(header, widths, 0), "dim")
+    widths = measure_columns(header, *(row[:4] for row in rows))
+    yield render_text_line(format_row(header, widths, 0), "dim")
     for *cells, line in rows:
         place = (Span("  "), *frame_location_line(line)) if line is not None else ()
-        yield (Span(row_text(cells, widths, 0)), *place)
+        yield (Span(format_row(cells, widths, 0)), *place)
     if len(ordered) > _MAX_GROUPS:
-        yield text_line(f"… {len(ordered) - _MAX_GROUPS} more groups; --json lists all ranks", "dim")
+        yield render_text_line(f"… {len(ordered) - _MAX_GROUPS} more groups; --json lists all ranks", "dim")
 
 
 def _row(group: Sequence[RankState], now_ns: int) -> tuple[str, str, str, str, LiveFrame | None]:
     first = group[0]
     since = [each.since_unix_ns for each in group if each.since_unix_ns is not None]
-    age = words.duration(max(now_ns - min(since), 0)) if since else "-"
-    return words.number_ranges([each.rank for each in group]), _calls_text(group), age, _activity(first), first.line
+    age = words.format_duration(max(now_ns - min(since), 0)) if since else "-"
+    return (
+        words.number_ranges([each.rank for each in group]),
+        _format_calls(group),
+        age,
+        _format_activity(first),
+        first.line,
+    )
 
 
-def _calls_text(group: Iterable[RankState]) -> str:
+def _format_calls(group: Iterable[RankState]) -> str:
     calls = sorted(each.calls for each in group)
     return f"{calls[0]:,}" if calls[0] == calls[-1] else f"{calls[0]:,}-{calls[-1]:,}"
 
 
-def _activity(state: RankState) -> str:
+def _format_activity(state: RankState) -> str:
     text = {
         RankActivity.WAITS_IN_CALL: f"waits in {state.function}",
         RankActivity.WAITS_FOR_RESULT: "waits for a result",

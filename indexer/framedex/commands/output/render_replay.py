@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 from framedex.base import words
 from framedex.base.plaintext import printable
 from framedex.commands.output.render_calls import python_line
-from framedex.commands.output.terminal import Line, Span, text_line
+from framedex.commands.output.terminal import Line, Span, render_text_line
 from framedex.plugins.replay.call_lines import program_line
 
 if TYPE_CHECKING:
@@ -83,15 +83,15 @@ def replay_lines(answer: ReplayAnswer) -> Iterator[Line]:
         Span("capture".ljust(_LABEL), "dim"),
         Span(printable(f"{answer.path.name}: {answer.command}"), "head"),
     )
-    yield _labelled_line("plug-in", _plugin_text(answer))
-    yield _labelled_line("replayed", _replayed_text(answer))
+    yield _labelled_line("plug-in", _format_plugin(answer))
+    yield _labelled_line("replayed", _format_replayed_calls(answer))
     if answer.plan.seeded:
         seeded = words.count(answer.plan.seeded, "sent buffer")
         yield _labelled_line("inputs", f"{seeded} without a recorded content, filled from the seed. {_RECORD}")
     if verdict.inexact:
         answers = words.count(verdict.inexact, "answer")
         yield _labelled_line("handlers", f"{answers} in recorded order, because an FFI handler got other arguments")
-    yield _labelled_line("compared", _compared_text(answer))
+    yield _labelled_line("compared", _format_comparison(answer))
     yield from _difference_lines(answer)
     yield from _non_finite_lines(answer)
     yield from _bisection_lines(answer)
@@ -108,14 +108,14 @@ def _labelled_line(label: str, text: str) -> Line:
     return (Span(label.ljust(_LABEL), "dim"), Span(printable(text)))
 
 
-def _plugin_text(answer: ReplayAnswer) -> str:
+def _format_plugin(answer: ReplayAnswer) -> str:
     names = [answer.plugin, *([answer.against] if answer.against is not None else [])]
     platforms = [*answer.verdict.platforms, *[""] * len(names)]
     shown = [f"{name} ({platform})" if platform else name for name, platform in zip(names, platforms, strict=False)]
     return ", against ".join(shown)
 
 
-def _replayed_text(answer: ReplayAnswer) -> str:
+def _format_replayed_calls(answer: ReplayAnswer) -> str:
     programs = len({each.executable for each in answer.plan.executions})
     whole = len(answer.plan.executions)
     ran = answer.verdict.executions
@@ -123,7 +123,7 @@ def _replayed_text(answer: ReplayAnswer) -> str:
     return f"{executions} of {words.count(programs, 'program')}"
 
 
-def _compared_text(answer: ReplayAnswer) -> str:
+def _format_comparison(answer: ReplayAnswer) -> str:
     verdict = answer.verdict
     if answer.looks_for_nan:
         return f"{words.count(verdict.compared, 'output')} searched for NaN and infinities"
@@ -141,16 +141,16 @@ def _difference_lines(answer: ReplayAnswer) -> Iterator[Line]:
     if first is None:
         return
     yield ()
-    yield (Span(f"first difference: {_producer_text(answer, first)}", "error"),)
+    yield (Span(f"first difference: {_format_producer(answer, first)}", "error"),)
     yield python_line(answer.lines.line(first.row if first.execution is None else first.execution), _INDENT)
-    for text in _comparison_texts(first, is_recorded=answer.against is None):
-        yield text_line(f"{'':{_INDENT}}{text}")
+    for text in _format_comparisons(first, is_recorded=answer.against is None):
+        yield render_text_line(f"{'':{_INDENT}}{text}")
     if first.execution is not None and first.row != first.execution:
         yield (Span(f"{'':{_INDENT}}read at ", "dim"), *python_line(answer.lines.line(first.row), 0))
 
 
-def _producer_text(answer: ReplayAnswer, difference: Difference) -> str:
-    array = _array_text(difference.type, difference.shape)
+def _format_producer(answer: ReplayAnswer, difference: Difference) -> str:
+    array = _format_array(difference.type, difference.shape)
     if difference.execution is None:
         return f"{array}, sent and read without an execution"
     number = answer.numbers.get(difference.execution)
@@ -160,7 +160,7 @@ def _producer_text(answer: ReplayAnswer, difference: Difference) -> str:
     return f"{answer.program(difference.execution)}, execution {number}{place}: {array}"
 
 
-def _comparison_texts(difference: Difference, *, is_recorded: bool) -> Iterator[str]:
+def _format_comparisons(difference: Difference, *, is_recorded: bool) -> Iterator[str]:
     found: Comparison | None = difference.comparison
     if found is None:
         yield "only the hash of the recorded content is known (run --contents=all keeps contents)"
@@ -203,8 +203,10 @@ def _non_finite_lines(answer: ReplayAnswer) -> Iterator[Line]:
     heading = heading or f"no NaN; first infinity: {answer.program(first.row)}, execution {number}"
     yield (Span(printable(heading), "error"),)
     yield python_line(answer.lines.line(first.row), _INDENT)
-    array = _array_text(first.type, first.shape)
-    yield text_line(f"{'':{_INDENT}}{' and '.join(counts)} in result {first.index} on device {first.device}, {array}")
+    array = _format_array(first.type, first.shape)
+    yield render_text_line(
+        f"{'':{_INDENT}}{' and '.join(counts)} in result {first.index} on device {first.device}, {array}"
+    )
 
 
 def _bisection_lines(answer: ReplayAnswer) -> Iterator[Line]:
@@ -213,39 +215,41 @@ def _bisection_lines(answer: ReplayAnswer) -> Iterator[Line]:
         return
     origin = bisection.origin
     if origin is None:
-        yield text_line(f"{'':{_INDENT}}the op where it begins is unknown: {_first_line(bisection.problem)}", "dim")
+        yield render_text_line(
+            f"{'':{_INDENT}}the op where it begins is unknown: {_first_line(bisection.problem)}", "dim"
+        )
         return
     yield ()
     execution = f"{answer.program(bisection.row)}, execution {answer.numbers.get(bisection.row)}"
     if origin.op is None:
         yield (Span(printable(f"it begins before this program: argument {origin.argument} of {execution}"), "error"),)
     else:
-        yield (Span(printable(f"begins at {_op_text(origin.op)} in {execution}"), "error"),)
+        yield (Span(printable(f"begins at {_format_op(origin.op)} in {execution}"), "error"),)
         yield python_line(program_line(origin.op.frames), _INDENT)
-    yield text_line(f"{'':{_INDENT}}{_element_text(origin)}")
+    yield render_text_line(f"{'':{_INDENT}}{_format_element(origin)}")
     for fused in origin.fused:
         yield (
-            Span(f"{'':{_INDENT}}fused with {printable(_op_text(fused))} at ", "dim"),
+            Span(f"{'':{_INDENT}}fused with {printable(_format_op(fused))} at ", "dim"),
             *python_line(program_line(fused.frames), 0),
         )
     for loop, iteration in reversed(origin.loops):
-        head = Span(f"{'':{_INDENT}}iteration {iteration:,} of {_op_text(loop)} at ", "dim")
+        head = Span(f"{'':{_INDENT}}iteration {iteration:,} of {_format_op(loop)} at ", "dim")
         yield (head, *python_line(program_line(loop.frames), 0))
 
 
-def _op_text(op: OriginOp) -> str:
+def _format_op(op: OriginOp) -> str:
     return f"{op.kind.rpartition('.')[2]} ({op.name})" if op.name else op.kind.rpartition(".")[2]
 
 
-def _element_text(origin: Origin) -> str:
+def _format_element(origin: Origin) -> str:
     sides = ("here {}, reference {}" if len(origin.element.texts) > 1 else "{}").format(*origin.element.texts)
-    shape = _array_text(origin.element.type, origin.element.shape)
+    shape = _format_array(origin.element.type, origin.element.shape)
     from_text = ", ".join(" or ".join(dict.fromkeys(each.texts)) for each in origin.operands)
     place = f"{shape} at {_index_text(origin.index, origin.element.shape)}: {sides}"
     return f"{place}, from {from_text}" if from_text else place
 
 
-def _array_text(kind: str, shape: str) -> str:
+def _format_array(kind: str, shape: str) -> str:
     return f"{_TYPES.get(kind, kind.lower())}[{shape.replace('x', ',')}]"
 
 
@@ -259,7 +263,7 @@ def _problem_lines(answer: ReplayAnswer) -> Iterator[Line]:
         if crash.row is not None:
             yield python_line(answer.lines.line(crash.row), _INDENT)
         for line in crash.output.splitlines()[-_MAX_OUTPUT_LINES:]:
-            yield text_line(f"{'':{_INDENT}}{line}", "dim")
+            yield render_text_line(f"{'':{_INDENT}}{line}", "dim")
     for failed in verdict.failed[:_MAX_ROWS]:
         yield ()
         of = f" at {answer.against}" if failed.other else ""
@@ -275,7 +279,7 @@ def _problem_lines(answer: ReplayAnswer) -> Iterator[Line]:
         yield (Span(f"not replayed: {', and '.join((*calls, *dependent))}", "head"),)
     for (function, reason), number in reasons.most_common(_MAX_ROWS):
         first = next(each.row for each in answer.plan.omitted if (each.function, each.reason) == (function, reason))
-        yield text_line(f"{number:>8,}  {function}: {reason}")
+        yield render_text_line(f"{number:>8,}  {function}: {reason}")
         yield python_line(answer.lines.line(first), _INDENT)
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from framedex.base.plaintext import visible
 from framedex.commands.output.proposals import proposal_line
-from framedex.commands.output.terminal import Line, Span, location_line
-from framedex.texts.places import location_labels
+from framedex.commands.output.terminal import Line, Span, render_location_line
+from framedex.texts.places import format_location_labels
 
 if TYPE_CHECKING:
     from framedex.text_stacks.model import TextFrame
@@ -22,7 +22,7 @@ def found_frame_lines(found: FoundFrame) -> Iterator[Line]:
     style = frame.language.value if frame.language else ""
     name = Span(f"  {visible(found.function or '(unknown)')}  ", style)
     if found.location is not None and not found.is_found_by_name:
-        yield (name, *location_line(found.location))
+        yield (name, *render_location_line(found.location))
     elif frame.place is not None:
         missing = "" if frame.place.path.startswith("<") else " [not here]"  # code without a file: `<string>`
         yield (name, Span(f"{visible(frame.place.path)}:{frame.place.line}"), Span(missing, "dim"))
@@ -33,10 +33,10 @@ def found_frame_lines(found: FoundFrame) -> Iterator[Line]:
         yield (name, Span(_format_address(frame), "dim"))
     by_name = (found.location,) if found.location is not None and found.is_found_by_name else ()
     for candidate in (*by_name, *found.candidates):
-        yield (Span(f"      {found.conjunction} "), *location_line(candidate))
+        yield (Span(f"      {found.conjunction} "), *render_location_line(candidate))
     for place in found.outward:
-        yield (Span("      from "), *location_line(place, []))
-    shown_labels = location_labels(found.location) if found.location is not None else ()
+        yield (Span("      from "), *render_location_line(place, []))
+    shown_labels = format_location_labels(found.location) if found.location is not None else ()
     for label in frame.labels:
         if label not in shown_labels:
             yield proposal_line(f"      {label}", "dim")

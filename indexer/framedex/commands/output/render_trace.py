@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 from framedex.base import words
 from framedex.base.plaintext import printable
-from framedex.commands.output.terminal import Line, Span, location_line, source_is_here, stated_line, text_line
+from framedex.commands.output.terminal import (
+    Line,
+    Span,
+    render_location_line,
+    render_stated_line,
+    render_text_line,
+    source_is_here,
+)
 from framedex.model import (
     FrameRole,
     FrameRow,
@@ -19,9 +26,9 @@ from framedex.model import (
     SectionKind,
     SiteEvidence,
 )
-from framedex.texts.calls import arguments_as_recorded, arguments_in_brief, error_lines, objects_text
-from framedex.texts.captures import truncation_reason, unmerged_reason
-from framedex.texts.traces import frame_labels, recorded_labels, section_title
+from framedex.texts.calls import format_arguments_briefly, format_error_lines, format_objects, format_recorded_arguments
+from framedex.texts.captures import format_truncation_reason, format_unmerged_reason
+from framedex.texts.traces import format_frame_labels, format_recorded_labels, format_section_title
 
 if TYPE_CHECKING:
     from framedex.model import FfiSite, Trace
@@ -68,7 +75,7 @@ def all_frames(frames: Sequence[FrameRow], terminal_width: int | None = None) ->
         yield _frame_line(frame, width)
         yield from _recorded_label_lines(frame, width)
         for candidate in frame.candidates:
-            yield (Span(f"{'or ':>{width + 6}}"), *location_line(candidate))
+            yield (Span(f"{'or ':>{width + 6}}"), *render_location_line(candidate))
 
 
 def dispatch_lines(trace: Trace, frames: Frames, terminal_width: int | None, step: int = 1) -> Iterator[Line]:
@@ -78,22 +85,22 @@ def dispatch_lines(trace: Trace, frames: Frames, terminal_width: int | None, ste
         if dispatch.location is not None:
             yield (
                 Span("dispatched from ", "head"),
-                *location_line(dispatch.location),
+                *render_location_line(dispatch.location),
                 Span(f" [{dispatch.how}]", "dim"),
             )
         else:
             thread = f"thread {printable(dispatch.thread)}"
             yield (Span("dispatched from: ", "head"), Span(thread), Span(f" [{dispatch.how}]", "dim"))
-            yield text_line(f"  {_DISPATCH_REASONS[dispatch.how]}", "dim")
+            yield render_text_line(f"  {_DISPATCH_REASONS[dispatch.how]}", "dim")
             yield from frames(dispatch.frames[::step], terminal_width)
 
 
 def stack_lines(trace: Trace, frames: Frames, terminal_width: int | None = None, step: int = 1) -> Iterator[Line]:
     """The call's own stack, in two parts if it could not be merged, then the stacks of its possible `ffi_call`s."""
-    if reason := unmerged_reason(trace):
-        yield text_line(f"Its native and Python frames could not be merged: {reason}", "error")
-    if reason := truncation_reason(trace):
-        yield text_line(reason, "error")
+    if reason := format_unmerged_reason(trace):
+        yield render_text_line(f"Its native and Python frames could not be merged: {reason}", "error")
+    if reason := format_truncation_reason(trace):
+        yield render_text_line(reason, "error")
     for section in trace.sections():
         if section.kind is SectionKind.DISPATCHED:
             continue
@@ -101,7 +108,7 @@ def stack_lines(trace: Trace, frames: Frames, terminal_width: int | None = None,
             yield ()
             yield _origin_line(section.join, section.site)
         elif section.kind is not SectionKind.MERGED:
-            yield text_line(section_title(section), "head")
+            yield render_text_line(format_section_title(section), "head")
         yield from frames(section.frames[::step], terminal_width)
 
 
@@ -114,38 +121,40 @@ def trace_header(trace: Trace, shown: Sequence[FrameRow]) -> Iterator[Line]:
     yield (
         Span(f"call {call.id}  ", "head"),
         Span(printable(call.function), "native"),
-        Span(f"  {arguments_in_brief(call.arguments)}"),
+        Span(f"  {format_arguments_briefly(call.arguments)}"),
     )
-    if arguments := arguments_as_recorded(call.arguments):
-        yield text_line(f"  arguments  {arguments}")
+    if arguments := format_recorded_arguments(call.arguments):
+        yield render_text_line(f"  arguments  {arguments}")
     if call.objects:
-        yield text_line(f"  objects    {objects_text(call)}")
+        yield render_text_line(f"  objects    {format_objects(call)}")
     if call.error > 0:
-        for number, error in enumerate(error_lines(call)):
+        for number, error in enumerate(format_error_lines(call)):
             yield (Span(f"{'' if number else '  error':<13}{error}", "error"),)
-    yield text_line(
-        f"  time       {words.seconds(call.start)} s into the recording, {words.duration(call.duration)},"
+    yield render_text_line(
+        f"  time       {words.seconds(call.start)} s into the recording, {words.format_duration(call.duration)},"
         f" thread {call.thread}"
     )
-    yield text_line(f"  capture    {capture.id}, {words.clock(capture.started)}: {capture.command or capture.path}")
-    yield text_line(f"  stack      {_format_stack_quality(trace, shown)}")
+    yield render_text_line(
+        f"  capture    {capture.id}, {words.format_local_time(capture.started)}: {capture.command or capture.path}"
+    )
+    yield render_text_line(f"  stack      {_format_stack_quality(trace, shown)}")
 
 
 def profiled_lines(profiled: ProfiledRun, show_all: bool) -> Iterator[Line]:
     """The ops of a call in an imported profile, at most `_MAX_OPS` unless `show_all`."""
     ops = profiled.ops if show_all else profiled.ops[:_MAX_OPS]
-    time = words.duration(sum(op.duration for op in profiled.ops))
+    time = words.format_duration(sum(op.duration for op in profiled.ops))
     yield (
         Span(f"  ran        {words.count(len(profiled.ops), 'op')} of {printable(profiled.program)}, {time}"),
         Span(f" [by program and time, from capture {profiled.capture}]", "dim"),
     )
     for op in ops:
         yield (
-            Span(f"{'':13}{words.duration(op.duration):>9}  {printable(op.name)}"),
+            Span(f"{'':13}{words.format_duration(op.duration):>9}  {printable(op.name)}"),
             Span(f"  call {op.sample}", "dim"),
         )
     if left := len(profiled.ops) - len(ops):
-        yield text_line(f"{'':13}and {words.count(left, 'more op')}: `--all` shows them", "dim")
+        yield render_text_line(f"{'':13}and {words.count(left, 'more op')}: `--all` shows them", "dim")
 
 
 def _origin_line(join: SiteEvidence, site: FfiSite) -> Line:
@@ -160,7 +169,7 @@ def _origin_line(join: SiteEvidence, site: FfiSite) -> Line:
     line = site.lines[0]
     return (
         Span(f"{verb} from the ffi_call at ", "head"),
-        *location_line(line.location),
+        *render_location_line(line.location),
         Span(f" in {printable(line.function)}"),
         Span(known, "dim"),
     )
@@ -194,21 +203,21 @@ def _explain_missing_python(trace: Trace) -> str:
 def _frame_line(frame: FrameRow, width: int) -> Line:
     mark = "P" if frame.function.language is Language.PYTHON else "N"
     name = f"  {mark} {printable(frame.function.name).ljust(width)}  "
-    labels = frame_labels(frame)
+    labels = format_frame_labels(frame)
     if frame.location_without_file is not None:
         return (
             Span(name, frame.function.language.value),
-            *stated_line(frame.location_without_file, frame.location, labels),
+            *render_stated_line(frame.location_without_file, frame.location, labels),
         )
     if frame.location is not None:
-        return (Span(name, frame.function.language.value), *location_line(frame.location, labels))
+        return (Span(name, frame.function.language.value), *render_location_line(frame.location, labels))
     place = Span(_binary_address(frame), "dim", can_shorten=True)
     return (Span(name, frame.function.language.value), place, Span(f" [{', '.join(labels)}]" if labels else "", "dim"))
 
 
 def _recorded_label_lines(frame: FrameRow, width: int) -> Iterator[Line]:
-    for label in recorded_labels(frame):
-        yield text_line(f"{' ' * (width + 6)}{label}", "dim")
+    for label in format_recorded_labels(frame):
+        yield render_text_line(f"{' ' * (width + 6)}{label}", "dim")
 
 
 def _binary_address(frame: FrameRow) -> str:

@@ -22,7 +22,7 @@ from framedex.base.plaintext import printable
 from framedex.base.regularfile import host_name
 from framedex.model.locations import path_in_repository
 from framedex.path_resolution.files import file_exists
-from framedex.texts.places import location_labels, location_text, recorded_text_labels
+from framedex.texts.places import format_location, format_location_labels, format_recorded_text_labels
 
 if TYPE_CHECKING:
     from framedex.model import Location
@@ -117,19 +117,19 @@ def _terminal_columns() -> int:
     return shutil.get_terminal_size().columns
 
 
-def location_line(location: Location, labels: Sequence[str] | None = None) -> Line:
+def render_location_line(location: Location, labels: Sequence[str] | None = None) -> Line:
     """`path:line` with a link if the file exists, and labels; the default labels show an inexact location.
 
     With links, a notebook cell appears by its name, and a missing file links to its public URL. Without links the URL
     itself appears, because every terminal detects URLs.
     """
     if labels is None:
-        labels = [*location_labels(location), *recorded_text_labels(location)]
+        labels = [*format_location_labels(location), *format_recorded_text_labels(location)]
     is_here = source_is_here(location)
     words = [*labels] if is_here else [*labels, "not here"]
     if is_here:
         path = f"{printable(location.path)}:{location.line}"
-        text = printable(location_text(location.path, location.line))
+        text = printable(format_location(location.path, location.line))
         place = Span(text, "place", replace(location, url=None), address=path if text != path else "")
     elif location.url is not None:
         text = f"{printable(path_in_repository(location.path))}:{location.line}"
@@ -139,7 +139,7 @@ def location_line(location: Location, labels: Sequence[str] | None = None) -> Li
     return (place, Span(f" [{', '.join(words)}]", "dim")) if words else (place,)
 
 
-def stated_line(stated: str, location: Location | None, labels: Sequence[str]) -> Line:
+def render_stated_line(stated: str, location: Location | None, labels: Sequence[str]) -> Line:
     """A position in Python code without a file, such as `<stdin>`, with a link to its source file if known."""
     link = location if location is not None and file_exists(location.path) else None
     place = Span(printable(stated), "place" if link else "", replace(link, url=None) if link else None)
@@ -151,7 +151,7 @@ def source_is_here(location: Location | None) -> bool:
     return location is not None and file_exists(location.path)
 
 
-def text_line(text: str, style: str = "") -> Line:
+def render_text_line(text: str, style: str = "") -> Line:
     """A line of one style; texts from captures become printable."""
     return (Span(printable(text), style),)
 
@@ -215,12 +215,12 @@ def _parse_version(text: str) -> tuple[int, ...]:
 _COLUMN_GAP = "  "
 
 
-def column_widths(*rows: Sequence[str]) -> list[int]:
+def measure_columns(*rows: Sequence[str]) -> list[int]:
     """The width of each column: that of its widest cell. All rows have the same number of cells."""
     return [max(map(len, column)) for column in zip(*rows, strict=True)]
 
 
-def row_text(cells: Sequence[str], widths: Sequence[int], numbers: int | None = None) -> str:
+def format_row(cells: Sequence[str], widths: Sequence[int], numbers: int | None = None) -> str:
     """Format a row: the first `numbers` cells (None: all) are right-aligned, the others left-aligned."""
     right_aligned = len(cells) if numbers is None else numbers
     return _COLUMN_GAP.join(

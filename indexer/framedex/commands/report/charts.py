@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from framedex.model import PARTS_OF_STEPS, CallActivity, FlameGraph, FlameKind, FlameNode
-from framedex.texts.places import cell_name
+from framedex.texts.places import format_cell_name
 
 if TYPE_CHECKING:
     from framedex.model import Location, Loop, LoopStep, ThreadTime, Timeline
@@ -196,7 +196,7 @@ def within_cells(graph: FlameGraph) -> FlameGraph:
     is_in_cell: list[bool] = []  # for each node: whether it is a cell or below one
     for number, node in enumerate(graph.nodes):
         is_below = node.parent >= 0 and is_in_cell[node.parent]
-        is_cell = node.location is not None and bool(cell_name(node.location.path))
+        is_cell = node.location is not None and bool(format_cell_name(node.location.path))
         is_in_cell.append(is_below or is_cell)
         if is_cell and not is_below:
             outermost_cells.add(number)
@@ -213,7 +213,7 @@ def within_cells(graph: FlameGraph) -> FlameGraph:
             new_positions[number] = len(kept)
             name = node.name
             if number in outermost_cells and name == "<module>" and node.location is not None:
-                name = cell_name(node.location.path)
+                name = format_cell_name(node.location.path)
             kept.append(replace(node, name=name, parent=new_positions.get(node.parent, -1)))
     return replace(graph, nodes=tuple(kept))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING
 
 from framedex.model import CallFilter, Location, Metadata
-from framedex.texts.captures import all_problems
+from framedex.texts.captures import format_all_problems
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -90,7 +90,7 @@ def _read_capture(index: Index, capture: CaptureRow, most_flames: int) -> Captur
     return CaptureSection(
         capture=capture,
         metadata=Metadata.parse(capture.metadata_text),
-        missing_data=tuple(all_problems(capture.stops, capture.problems)),
+        missing_data=tuple(format_all_problems(capture.stops, capture.problems)),
         timeline=queries.timeline(),
         flames=queries.flame_graph(with_glue=False, max_nodes=most_flames),
         check=queries.check(),

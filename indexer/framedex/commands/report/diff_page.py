@@ -10,7 +10,7 @@ from framedex.commands.report.page import abbreviate, page_environment, render_p
 from framedex.commands.report.places import ReportLocations
 from framedex.diff.flames import classify_change
 from framedex.diff.stack_paths import split_runs
-from framedex.diff.text import change_text, path_section_text, side_heading, summary_text, versions_text
+from framedex.diff.text import change_text, format_path_section, format_side_heading, format_summary, format_versions
 
 if TYPE_CHECKING:
     from framedex.diff.flames import MergedFlameGraph
@@ -30,12 +30,12 @@ def diff_page(found: Differences, flames: MergedFlameGraph, editor: str) -> str:
     places = ReportLocations(set(_find_paths(found, flames)), editor)
     environment = page_environment(places)
     environment.filters.update(
-        summary=summary_text,
-        versions=versions_text,
+        summary=format_summary,
+        versions=format_versions,
         change=change_text,
-        captures=side_heading,
+        captures=format_side_heading,
         runs=split_runs,
-        frames=path_section_text,
+        frames=format_path_section,
     )
     environment.globals.update(changed=classify_change, box_height=BOX_HEIGHT)
     return render_page(
@@ -44,7 +44,7 @@ def diff_page(found: Differences, flames: MergedFlameGraph, editor: str) -> str:
         found=found,
         flames=flames,
         sections=_SECTIONS,
-        heading=abbreviate(f"{side_heading(found.before)} and {side_heading(found.after)}"),
+        heading=abbreviate(f"{format_side_heading(found.before)} and {format_side_heading(found.after)}"),
         files=places.files,
     )
 

@@ -16,36 +16,36 @@ from framedex.commands.report.charts import within_cells
 from framedex.commands.report.page import (
     SECTIONS,
     abbreviate,
-    device_memory_text,
     escape_to_ascii,
+    format_device_memory,
     read_template_file,
     report_environment,
 )
 from framedex.commands.report.places import ReportLocations
-from framedex.texts.captures import device_answer_heading
-from framedex.texts.compilations import compiles_total
-from framedex.texts.costs import transfers_total, waits_total
-from framedex.texts.places import cell_name
-from framedex.texts.traces import section_title
+from framedex.texts.captures import format_device_answer_heading
+from framedex.texts.compilations import format_compiles_total
+from framedex.texts.costs import format_transfers_total, format_waits_total
+from framedex.texts.places import format_cell_name
+from framedex.texts.traces import format_section_title
 
 if TYPE_CHECKING:
     from framedex.commands.report.contents import ReportContents
     from framedex.model import FrameRow, Trace
 
 
-def fragment(contents: ReportContents, editor: str) -> str:
+def render_fragment(contents: ReportContents, editor: str) -> str:
     """Return the summary, costs and flame graph as HTML; `editor` is a key of `EDITORS`, for the links."""
     environment = report_environment(ReportLocations(contents.paths(), editor))
-    environment.filters.update(within_cells=within_cells, base64=_base64)
+    environment.filters.update(within_cells=within_cells, base64=_encode_base64)
     filled = environment.get_template("fragment.html").render(
         contents=contents,
         sections=SECTIONS,
-        heading=abbreviate(device_answer_heading(contents.answer)),
+        heading=abbreviate(format_device_answer_heading(contents.answer)),
         totals={
-            "compiles": compiles_total(contents.compiles),
-            "transfers": transfers_total(contents.transfers),
-            "memory": device_memory_text(contents.memory),
-            "waits": waits_total(contents.waits.lines),
+            "compiles": format_compiles_total(contents.compiles),
+            "transfers": format_transfers_total(contents.transfers),
+            "memory": format_device_memory(contents.memory),
+            "waits": format_waits_total(contents.waits.lines),
         },
         style=Markup(_fragment_style()),
         picture_style=Markup(read_template_file("report.css")),
@@ -59,14 +59,14 @@ def trace_fragment(trace: Trace, editor: str) -> str:
     frames = [frame for section in trace.sections() for frame in section.frames]
     paths = {frame.location.path for frame in frames if frame.location is not None}
     environment = report_environment(ReportLocations(paths, editor))
-    environment.filters["title"] = section_title
+    environment.filters["title"] = format_section_title
     filled = environment.get_template("trace.html").render(
         trace=trace, before_cell=_count_frames_before_cell, style=Markup(_fragment_style())
     )
     return escape_to_ascii(filled)
 
 
-def facts_fragment(heading: str, facts: Sequence[tuple[str, str]]) -> str:
+def render_facts_fragment(heading: str, facts: Sequence[tuple[str, str]]) -> str:
     """Return a table of named facts as HTML."""
     template = report_environment(ReportLocations((), "none")).get_template("facts.html")
     return escape_to_ascii(template.render(heading=heading, facts=facts, style=Markup(_fragment_style())))
@@ -75,7 +75,7 @@ def facts_fragment(heading: str, facts: Sequence[tuple[str, str]]) -> str:
 def _count_frames_before_cell(frames: Sequence[FrameRow]) -> int:
     """The number of outermost frames before the first frame in a notebook cell."""
     places = (frame.location.path if frame.location is not None else "" for frame in frames)
-    return next((number for number, path in enumerate(places) if cell_name(path)), 0)
+    return next((number for number, path in enumerate(places) if format_cell_name(path)), 0)
 
 
 def _fragment_style() -> str:
@@ -84,5 +84,5 @@ def _fragment_style() -> str:
     return f".framedex {{\n{report_css}{read_template_file('notebook.css')}}}\n"
 
 
-def _base64(text: str) -> str:
+def _encode_base64(text: str) -> str:
     return base64.b64encode(escape_to_ascii(text).encode()).decode()

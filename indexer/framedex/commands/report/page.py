@@ -35,20 +35,20 @@ from framedex.commands.report.charts import (
 )
 from framedex.commands.report.places import ReportLocations
 from framedex.model import PARTS_OF_STEPS, CallActivity
-from framedex.texts.calls import error_headline
-from framedex.texts.captures import device_answer_heading
-from framedex.texts.compilations import change_text, compiles_total
+from framedex.texts.calls import format_error_headline
+from framedex.texts.captures import format_device_answer_heading
+from framedex.texts.compilations import format_change, format_compiles_total
 from framedex.texts.costs import (
-    device_name,
+    format_device_name,
+    format_memory_total,
+    format_saving,
+    format_temporaries_source,
+    format_transfers_total,
+    format_waits_total,
     memory_by_line,
-    memory_total,
-    saving_text,
-    temporaries_source,
-    transfers_total,
-    waits_total,
 )
 from framedex.texts.errors import abbreviate_message
-from framedex.texts.startup import startup_title, traced_line_text
+from framedex.texts.startup import format_startup_title, format_traced_line
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -88,8 +88,10 @@ def page_environment(locations: ReportLocations) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(duration=words.duration, count=words.count, place=locations.format, brief=abbreviate)
-    environment.filters.update(error_headline=error_headline, innermost_lines=abbreviate_message)
+    environment.filters.update(
+        duration=words.format_duration, count=words.count, place=locations.format, brief=abbreviate
+    )
+    environment.filters.update(error_headline=format_error_headline, innermost_lines=abbreviate_message)
     environment.globals.update(boxes=flame_boxes, command=format_command)
     return environment
 
@@ -100,18 +102,18 @@ def report_environment(locations: ReportLocations) -> Environment:
     environment.filters.update(
         size=words.size,
         seconds=words.seconds,
-        clock=words.clock,
-        program=words.command_short,
-        change=change_text,
-        device=device_name,
-        saving_text=saving_text,
-        startup_title=startup_title,
-        temporaries_source=temporaries_source,
-        traced_line=traced_line_text,
-        of_compiles=compiles_total,
-        of_memory=device_memory_text,
-        of_transfers=transfers_total,
-        of_waits=waits_total,
+        clock=words.format_local_time,
+        program=words.shorten_command,
+        change=format_change,
+        device=format_device_name,
+        saving_text=format_saving,
+        startup_title=format_startup_title,
+        temporaries_source=format_temporaries_source,
+        traced_line=format_traced_line,
+        of_compiles=format_compiles_total,
+        of_memory=format_device_memory,
+        of_transfers=format_transfers_total,
+        of_waits=format_waits_total,
     )
     environment.globals.update(
         functions_by_time=functions_by_time,
@@ -146,9 +148,9 @@ def abbreviate(text: str, limit: int = 200) -> str:
     return truncate(visible(text), limit)
 
 
-def device_memory_text(devices: Sequence[DeviceMemory]) -> str:
-    """Format the memory of devices, as `memory_total` does."""
-    return memory_total(list(memory_by_line(devices)))
+def format_device_memory(devices: Sequence[DeviceMemory]) -> str:
+    """Format the memory of devices, as `format_memory_total` does."""
+    return format_memory_total(list(memory_by_line(devices)))
 
 
 def _escape_invisible(value: Any) -> Any:
@@ -168,7 +170,7 @@ def page(contents: ReportContents, editor: str) -> str:
         tool="report",
         contents=contents,
         sections=SECTIONS,
-        heading=abbreviate(device_answer_heading(contents.answer)),
+        heading=abbreviate(format_device_answer_heading(contents.answer)),
         files=places.files,
     )
 
@@ -184,8 +186,8 @@ def render_page(template: Template, **values: object) -> str:
         policy="; ".join(
             [
                 "default-src 'none'",
-                f"style-src '{_content_hash(style)}'",
-                f"script-src '{_content_hash(script)}'",
+                f"style-src '{_hash_content(style)}'",
+                f"script-src '{_hash_content(script)}'",
                 *("base-uri 'none'", "form-action 'none'"),
             ]
         ),
@@ -193,7 +195,7 @@ def render_page(template: Template, **values: object) -> str:
     return escape_to_ascii(html)
 
 
-def _content_hash(text: str) -> str:
+def _hash_content(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 

@@ -12,7 +12,7 @@ from framedex.base.regularfile import read_regular_text
 from framedex.commands.editor.browser import is_web_address
 from framedex.commands.output.terminal import source_is_here
 from framedex.model.locations import path_in_repository
-from framedex.texts.places import cell_name, location_labels, location_text, recorded_text_labels
+from framedex.texts.places import format_cell_name, format_location, format_location_labels, format_recorded_text_labels
 
 if TYPE_CHECKING:
     from framedex.model import Location
@@ -54,21 +54,21 @@ class ReportLocations:
 
     def format(self, location: Location) -> ReportLocation:
         """Format a location for the report."""
-        if cell_name(location.path):
-            text = location_text(location.path, location.line)
+        if format_cell_name(location.path):
+            text = format_location(location.path, location.line)
             return ReportLocation(
                 text,
                 location.path,
                 self._link(location),
-                ", ".join(location_labels(location)),
+                ", ".join(format_location_labels(location)),
                 _read_source_line(location),
             )
         name = self._names.get(location.path, location.path)
         self._shown.add(location.path)
         link = self._link(location)
         labels = [
-            *location_labels(location),
-            *recorded_text_labels(location),
+            *format_location_labels(location),
+            *format_recorded_text_labels(location),
             *([] if link or not self._template else ["not here"]),
         ]
         return ReportLocation(f"{name}:{location.line}", location.path, link, ", ".join(labels))

@@ -24,7 +24,7 @@ _MARK = "# Written by `framedex cmake`"
 _INEXPRESSIBLE = re.compile(r"[;\[\]\\\x00-\x1f\x7f]|\$<|\$\w*\{")
 
 
-def cmakelists_text(project: Project, output: Path) -> str:
+def build_cmakelists(project: Project, output: Path) -> str:
     """Return the file's text, for the folder `output`; files that are `is_inexpressible` are left out."""
     files = _filter_expressible(project.tree.files)
     languages = "C CXX" if any(map(is_c, files)) else "CXX"
@@ -63,7 +63,7 @@ def is_inexpressible(path: str) -> bool:
 
 
 def is_own_cmakelists(path: Path) -> bool:
-    """Return whether `cmakelists_text` wrote this file. Raises OSError if it is unreadable."""
+    """Return whether `build_cmakelists` wrote this file. Raises OSError if it is unreadable."""
     with open_regular(path) as file:
         return file.read(len(_MARK)) == _MARK.encode()
 
@@ -106,7 +106,7 @@ def _quote(text: str) -> str:
 
 
 def _format_literal(text: str) -> str:
-    """Quote a text that may contain generator expressions: `$<` is produced by an expression of its own."""
+    """Quote a string that may contain generator expressions: `$<` is produced by an expression of its own."""
     return _quote(text.replace("$<", "$$<1:<>"))
 
 

@@ -16,7 +16,7 @@ from fnmatch import translate
 from pathlib import Path
 
 from framedex.base.regularfile import read_regular
-from framedex.sources import find_files, language_of
+from framedex.sources import find_files, find_language
 
 # Test names of GoogleTest's users, Bazel and LLVM.
 _TEST = re.compile(r"(?:.*/)?(?:(?:tests?|testdata|unittests?)/.*|[^/]*_(?:test|tests|unittest)\.[^/]*)", re.DOTALL)
@@ -43,13 +43,13 @@ def find_tree(root: Path, output: Path, excluded: Sequence[str], with_tests: boo
         if _is_inside(target, real):
             return True
         path = _relative_path(link, real)
-        is_wanted = language_of(link) == "cpp" or os.path.isdir(target)  # noqa: PTH112 - Path.is_dir may raise
+        is_wanted = find_language(link) == "cpp" or os.path.isdir(target)  # noqa: PTH112 - Path.is_dir may raise
         if is_wanted and not (is_excluded(path) or is_output(path)):
             external_links.append(path)
         return False
 
     for found in find_files(Path(real), unreadable.append, stays_inside):
-        if language_of(found.path) != "cpp":
+        if find_language(found.path) != "cpp":
             continue
         path = _relative_path(found.path, real)
         if is_output(path):

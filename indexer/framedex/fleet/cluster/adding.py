@@ -21,7 +21,7 @@ from framedex.fleet.adding import AddedCapture
 from framedex.fleet.cluster.libraries import distributed
 from framedex.fleet.cluster.sizes import capture_size
 from framedex.fleet.cluster.worker import CaptureOutcome, RunAdder, add
-from framedex.fleet.committed import CommittedCapture, rows_of_capture
+from framedex.fleet.committed import CommittedCapture, read_rows_of_capture
 from framedex.fleet.origin import Origin
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class _ClusterAdder:
         done, worker = outcome.done, outcome.worker
         if isinstance(done, AddedCapture) and worker not in self._verified_workers:
             try:
-                if not rows_of_capture(self._root, done.origin.capture, done.origin.day, self._rows_by_file):
+                if not read_rows_of_capture(self._root, done.origin.capture, done.origin.day, self._rows_by_file):
                     return _other_store_error(self._root, worker)
             except FramedexError as error:
                 return error

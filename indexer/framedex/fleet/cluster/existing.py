@@ -67,7 +67,7 @@ class ExistingCluster:
         self._seen = time.monotonic()
 
     def _without_workers(self) -> FramedexError:
-        waited = words.duration(round(self._timeout_s * 1e9))
+        waited = words.format_duration(round(self._timeout_s * 1e9))
         return FramedexError(f"The cluster at {self._address} has had no workers for {waited}.", _RETRY_REMEDY)
 
 

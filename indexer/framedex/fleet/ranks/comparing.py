@@ -52,10 +52,10 @@ def _compare_ranks(connection: StoreConnection, job: str, floor: int) -> Compari
     findings = [
         *members.findings,
         *_find_departures(families, members, calls, steps),
-        *_secondary_calls(members, calls),
+        *_find_secondary_calls(members, calls),
     ]
     failures, never_returned = find_failures(connection, members)
-    findings = _add_failures(findings, [_assign_step(each, members, calls, largest, steps) for each in failures])
+    findings = _add_failures(findings, [_add_step(each, members, calls, largest, steps) for each in failures])
     notes = [
         *members.notes,
         *calls.notes,
@@ -88,7 +88,7 @@ def _find_departures(
         same: dict[tuple[object, ...], list[int]] = defaultdict(list)
         first_by_key: dict[tuple[object, ...], Finding] = {}
         for place in family.positions:
-            for finding in _differences_of_rank(place, family, members, calls, of_family, of_lines):
+            for finding in _find_differences_of_rank(place, family, members, calls, of_family, of_lines):
                 same[_finding_key(finding)].append(finding.ranks[0])
                 first_by_key.setdefault(_finding_key(finding), finding)
         for key, finding in first_by_key.items():
@@ -125,7 +125,7 @@ def _finding_key(finding: Finding) -> tuple[object, ...]:
     return finding.kind, finding.severity, finding.line, finding.step, finding.steps, finding.times, finding.tells
 
 
-def _differences_of_rank(
+def _find_differences_of_rank(
     position: int,
     family: RankFamily,
     members: Members,
@@ -155,8 +155,8 @@ def _differences_of_rank(
             Severity.NOTE if is_meant else severity,
             (members.members[position].rank,),
             first.description,
-            step=None if steps is None else _affected_step(first, steps, family, calls),
-            steps=() if steps is None else _affected_steps(differences, steps, family, calls),
+            step=None if steps is None else _find_affected_step(first, steps, family, calls),
+            steps=() if steps is None else _find_affected_steps(differences, steps, family, calls),
             times=len(differences),
             path=token.path,
             line=token.line,
@@ -173,15 +173,15 @@ def _call_at(position: int, start: int, family: RankFamily, calls: JobCalls) -> 
     return int(calls.sequences[position].call[matched[start]]) if start < len(matched) and matched[start] >= 0 else None
 
 
-def _affected_steps(
+def _find_affected_steps(
     differences: Sequence[SequenceDifference], steps: LoopSteps, family: RankFamily, calls: JobCalls
 ) -> tuple[int, ...]:
     """Return the steps with differences, sorted."""
-    found = {_affected_step(each, steps, family, calls) for each in differences}
+    found = {_find_affected_step(each, steps, family, calls) for each in differences}
     return tuple(sorted(step for step in found if step is not None))
 
 
-def _affected_step(each: SequenceDifference, steps: LoopSteps, family: RankFamily, calls: JobCalls) -> int | None:
+def _find_affected_step(each: SequenceDifference, steps: LoopSteps, family: RankFamily, calls: JobCalls) -> int | None:
     """Return the step of a difference.
 
     Extra calls before the first call of a step belong to the step before it, unless they equal that first call.
@@ -209,7 +209,7 @@ def _is_own_line(
     return not any(mine & lines for lines in others) and not theirs & of_lines[position]
 
 
-def _secondary_calls(members: Members, calls: JobCalls) -> Iterator[Finding]:
+def _find_secondary_calls(members: Members, calls: JobCalls) -> Iterator[Finding]:
     """Yield calls on secondary threads that only one rank makes. The main thread is the one that runs programs."""
     everywhere: dict[int, set[int]] = defaultdict(set)
     for place, sequence in enumerate(calls.sequences):
@@ -258,7 +258,7 @@ def _add_failures(findings: Sequence[Finding], failures: Sequence[Finding]) -> l
     return merged
 
 
-def _assign_step(
+def _add_step(
     failure: Finding, members: Members, calls: JobCalls, family: RankFamily, steps: LoopSteps | None
 ) -> Finding:
     """Return a failure with the step of its first call, if that call is compared."""
@@ -281,7 +281,7 @@ def _describe_other_families(families: Sequence[RankFamily], members: Members) -
             ranks = [str(members.members[place].rank) for place in family.positions]
             yield (
                 f"{words.count(len(ranks), 'rank')} do different work from most, and are only compared with one another"
-                f": {words.first_names(ranks, 'rank')}. Times are compared for the other ranks."
+                f": {words.format_first_names(ranks, 'rank')}. Times are compared for the other ranks."
             )
 
 

@@ -118,13 +118,13 @@ class SequenceComparer:
         ):
             kind, description = (
                 Kind.ENDED,
-                f"{_last_call_text(self._tokens, sequence)} The others continue with {_call_text(theirs[0])}.",
+                f"{_format_last_call(self._tokens, sequence)} The others continue with {_call_text(theirs[0])}.",
             )
             token = int(sequence[-1]) if len(sequence) else token
         elif not mine:
             kind, description = (
                 Kind.MISSING_CALL,
-                f"{_calls_text(theirs)} {'is' if len(theirs) == 1 else 'are'} missing; the others make"
+                f"{_format_calls(theirs)} {'is' if len(theirs) == 1 else 'are'} missing; the others make"
                 f" {'it' if len(theirs) == 1 else 'them'} here.",
             )
         elif compiled := [each for each in mine if each.creates_program]:
@@ -140,7 +140,7 @@ class SequenceComparer:
         elif not theirs:
             kind, description = (
                 Kind.EXTRA_CALL,
-                f"{_calls_text(mine)} {'is' if len(mine) == 1 else 'are'} extra; the others do not make"
+                f"{_format_calls(mine)} {'is' if len(mine) == 1 else 'are'} extra; the others do not make"
                 f" {'it' if len(mine) == 1 else 'them'} here.",
             )
         else:
@@ -178,7 +178,7 @@ def _describe_same_call(mine: CallToken, theirs: CallToken) -> tuple[Kind, str]:
     return Kind.OTHER_CALL, f"{mine.function} is called; the others call {theirs.function}."
 
 
-def _last_call_text(tokens: Sequence[CallToken], sequence: Integers) -> str:
+def _format_last_call(tokens: Sequence[CallToken], sequence: Integers) -> str:
     return f"{_call_text(tokens[sequence[-1]])} was its last call." if len(sequence) else "It made no compared call."
 
 
@@ -186,7 +186,7 @@ def _call_text(token: CallToken) -> str:
     return f"{token.function} at {token.line_key}"
 
 
-def _calls_text(tokens: Sequence[CallToken]) -> str:
+def _format_calls(tokens: Sequence[CallToken]) -> str:
     more = len(tokens) - 1
     return _call_text(tokens[0]) + (f" (and {words.count(more, 'more call')})" if more else "")
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from framedex.base import words
 from framedex.base.errors import FramedexError
 from framedex.base.plaintext import printable
-from framedex.base.words import nearest_name
+from framedex.base.words import find_nearest_name
 from framedex.fleet.origin import job_size
 from framedex.fleet.ranks.model import Finding, Kind, Member
 from framedex.index.file.values import to_storable
@@ -81,7 +81,7 @@ def select_members(connection: StoreConnection, job: str) -> Members:
         notes.append(f"The job ran {words.count(len(runs), 'time')}: only its latest run is compared.")
         chosen = runs[-1]
         if absent := sorted(by_rank.keys() - chosen.keys()):
-            listed = words.first_names([str(rank) for rank in absent], "rank")
+            listed = words.format_first_names([str(rank) for rank in absent], "rank")
             notes.append(f"An earlier run had {words.count(len(absent), 'more rank')}: {listed}.")
     else:
         chosen = {
@@ -102,9 +102,8 @@ def select_members(connection: StoreConnection, job: str) -> Members:
             )
         notes.append(f"{partial} and {'is' if len(partly) == 1 else 'are'} not compared.")
     if damaged := [str(each.member.rank) for each in kept if each.has_problems]:
-        lacking = (
-            f"The captures of {words.count(len(damaged), 'rank')} are incomplete ({words.first_names(damaged, 'rank')})"
-        )
+        names = words.format_first_names(damaged, "rank")
+        lacking = f"The captures of {words.count(len(damaged), 'rank')} are incomplete ({names})"
         notes.append(f"{lacking}, which may cause differences. The prepared query `problems` has details.")
     return Members(members, _number_machines(whole), tuple(findings), tuple(notes))
 
@@ -178,8 +177,8 @@ def _unknown_job_error(connection: StoreConnection, name: str) -> FramedexError:
             "SELECT job FROM captures WHERE job <> '' GROUP BY job ORDER BY max(started) DESC", []
         )
     ]
-    similar = nearest_name(name, jobs)
-    listed = words.first_names([printable(job) for job in jobs], "job") if jobs else ""
+    similar = find_nearest_name(name, jobs)
+    listed = words.format_first_names([printable(job) for job in jobs], "job") if jobs else ""
     if not jobs:
         remedy = "Its captures have no job: set FRAMEDEX_JOB and FRAMEDEX_RANK when you record."
     elif similar is not None:
@@ -202,7 +201,7 @@ def _find_duplicates(by_rank: dict[int, list[_RankClaim]], chosen: dict[int, _Ra
         if len(claims) > 1:
             kept = chosen[rank].member
             others = [each.member for each in claims if each.member is not kept]
-            where = words.first_names([f"{each.path} of {each.host}" for each in others], "capture")
+            where = words.format_first_names([f"{each.path} of {each.host}" for each in others], "capture")
             yield Finding(
                 Kind.CLAIMED,
                 Severity.WARNING,
@@ -228,7 +227,9 @@ def _find_missing_ranks(kept: Sequence[_RankClaim]) -> Iterator[Finding]:
         ranks_missing = (
             tuple(rank for first, last in gaps for rank in range(first, last + 1)) if many <= _MAX_LISTED else ()
         )
-        listed = words.first_names([f"{first}" if first == last else f"{first}-{last}" for first, last in gaps], "gap")
+        listed = words.format_first_names(
+            [f"{first}" if first == last else f"{first}-{last}" for first, last in gaps], "gap"
+        )
         reason = f"the job has {size:,}" if size > ranks[-1] else f"its highest rank is {ranks[-1]}"
         verb = "is" if many == 1 else "are"
         yield Finding(
@@ -250,7 +251,7 @@ def _find_version_differences(kept: Sequence[_RankClaim]) -> Iterator[Finding]:
             for name in sorted({*dict(packages), *dict(usual)})
             if dict(packages).get(name) != dict(usual).get(name)
         ]
-        message = f"{words.first_names(differing, 'package')}."
+        message = f"{words.format_first_names(differing, 'package')}."
         yield Finding(Kind.VERSIONS, Severity.WARNING, ranks, message, capture=_capture_of_rank(kept, ranks[0]))
 
 

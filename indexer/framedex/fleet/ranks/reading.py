@@ -33,7 +33,7 @@ PROGRAM_SOURCES = frozenset((*_COMPILES, *_LOADS))
 MAX_CALLS = 40_000_000
 """Most compared calls of all ranks together: some 3 GB of memory."""
 
-_MAX_TIME_NS = (1 << 63) - 1  # ns since 1970
+_MAX_TIME_NS = (1 << 63) - 1  # ns since the Unix epoch
 
 # JSON paths of arguments: the program's object, the program's checksum, and values that are equal on all hosts.
 _PATHS = [
@@ -72,9 +72,9 @@ class CallToken:
 class RankCalls:
     """The calls of a rank in order. `token` is an index into `JobCalls.tokens`, `call` the number of the call.
 
-    `start` is in ns since 1970, `duration` in ns (-1: the call never returned). `done` is the end of the work that the
-    call started, in ns since 1970. It is -1 if the work ended after the next call began, or if the end is unknown. JAX
-    waits for results outside of calls.
+    `start` is in ns since the Unix epoch, `duration` in ns (-1: the call never returned). `done` is the end of the work
+    that the call started, in ns since the Unix epoch. It is -1 if the work ended after the next call began, or if the
+    end is unknown. JAX waits for results outside of calls.
     """
 
     token: Integers
@@ -124,10 +124,10 @@ def read_job_calls(connection: StoreConnection, members: Members) -> JobCalls:
     ]
     connection.rows(_EVENTS.format(calls=connection.rows_sql("calls", captures)))
     sequences = tuple(
-        RankCalls(token, call, start, duration, _completion_times(call, start, *events))
+        RankCalls(token, call, start, duration, _compute_completion_times(call, start, *events))
         for (token, call, start, duration), events in zip(
-            _columns_by_rank(connection, _CALLS, ("token", "call", "start", "duration"), len(captures)),
-            _columns_by_rank(
+            _read_columns_by_rank(connection, _CALLS, ("token", "call", "start", "duration"), len(captures)),
+            _read_columns_by_rank(
                 connection, _READY.format(never=_MAX_TIME_NS), ("call", "ready", "is_main"), len(captures)
             ),
             strict=True,
@@ -138,7 +138,7 @@ def read_job_calls(connection: StoreConnection, members: Members) -> JobCalls:
     return JobCalls(tokens, sequences, other_threads, tuple(notes))
 
 
-def _columns_by_rank(
+def _read_columns_by_rank(
     connection: StoreConnection, query: str, names: Sequence[str], ranks: int
 ) -> Iterator[list[Integers]]:
     """Yield the columns of a query, one list for each rank."""
@@ -148,7 +148,7 @@ def _columns_by_rank(
         yield [_integers(columns[name][first:last]) for name in names]
 
 
-def _completion_times(
+def _compute_completion_times(
     call: Integers, start: Integers, registered: Integers, ready: Integers, is_main: Integers
 ) -> Integers:
     """Return when the work of each call was finished, if that was before the next call: see `RankCalls`.
@@ -188,7 +188,7 @@ def _program_identity_sql(connection: StoreConnection) -> tuple[str, list[str]]:
     return "program", []
 
 
-# The compared calls with their compared values. Arguments that are not JSON have none.
+# The calls to compare, with the argument values used for comparison (none if the arguments are not JSON).
 _CREATE_CALL_TABLE = """
 CREATE OR REPLACE TEMP TABLE works AS
 SELECT r.place, c.call, c.start, coalesce(c.duration, -1) AS duration, c.thread, c.function, c.error,

@@ -77,7 +77,7 @@ def _with_fewest_edits(
     if all(each.count == each.other_count for each in body) or edits == abs(length - other_length):
         return None
     most = min(edits - 1, MAX_DEPARTURES)
-    fewest = _fewest_edits(sequence[:length].tolist(), reference[:other_length].tolist(), most)
+    fewest = _find_fewest_edits(sequence[:length].tolist(), reference[:other_length].tolist(), most)
     if fewest is None or _count_unmatched(fewest) >= _count_unmatched(body):
         return None
     return [*fewest, *tail]
@@ -87,7 +87,7 @@ def _count_unmatched(departures: Sequence[Departure]) -> int:
     return sum(each.count + each.other_count + _DEPARTURE_COST for each in departures)
 
 
-def _fewest_edits(one: Sequence[int], other: Sequence[int], limit: int) -> list[Departure] | None:
+def _find_fewest_edits(one: Sequence[int], other: Sequence[int], limit: int) -> list[Departure] | None:
     """Return the departures with the fewest unmatched calls; None for more than `limit`, or if the search is too long.
 
     E. W. Myers, An O(ND) Difference Algorithm and Its Variations, 1986.

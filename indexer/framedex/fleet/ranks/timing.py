@@ -42,16 +42,16 @@ def add_time_findings(
     machines = np.array([members.machines[place] for place in times.positions], np.int64)
     alignment = estimate_alignment(times, family.reference, steps, machines)
     lateness = measure_lateness(times, alignment, family.reference, steps, calls.tokens)
-    departs = _deviating_steps(findings, times, members)
+    departs = _find_deviating_steps(findings, times, members)
     delays = list(find_delays(times, alignment, steps, lateness, departs, floor))
-    found = list(_delay_findings(findings, delays, lateness.losses, times, family, steps, members, calls))
+    found = list(_build_delay_findings(findings, delays, lateness.losses, times, family, steps, members, calls))
     clocks: tuple[Clock, ...] = ()
     if alignment.is_synchronized:
         waited = np.where(lateness.losses >= lateness_limit(lateness, floor), lateness.losses, 0.0)
         waited[[delay.row for delay in delays if delay.is_steady]] = 0.0
         findings = _set_delays(findings, waited, times, members)
         clocks = _build_clocks(times, alignment, members)
-        found += _clock_findings(clocks, machines.tolist(), lateness.step_duration * steps.count)
+        found += _build_clock_findings(clocks, machines.tolist(), lateness.step_duration * steps.count)
     anchor = calls.tokens[steps.anchor]
     loop = Loop(anchor.path, anchor.line, anchor.function, steps.count, round(lateness.step_duration))
     unknown = "Nothing shows that ranks wait for one another in the loop: delays count from the first step."
@@ -60,7 +60,7 @@ def add_time_findings(
     return [*findings, *found], Timing(loop, clocks, () if alignment.is_synchronized else (unknown,))
 
 
-def _deviating_steps(findings: Sequence[Finding], times: CallTimes, members: Members) -> dict[int, set[int]]:
+def _find_deviating_steps(findings: Sequence[Finding], times: CallTimes, members: Members) -> dict[int, set[int]]:
     """Return the steps in which each rank, by row, makes different calls than the others, intended or not."""
     rows = _rows_by_rank(times, members)
     departs: dict[int, set[int]] = defaultdict(set)
@@ -91,7 +91,7 @@ def _set_delays(findings: Sequence[Finding], waited: Floats, times: CallTimes, m
     return updated
 
 
-def _delay_findings(
+def _build_delay_findings(
     findings: Sequence[Finding],
     delays: Sequence[RankDelay],
     losses: Floats,
@@ -102,7 +102,7 @@ def _delay_findings(
     calls: JobCalls,
 ) -> Iterator[Finding]:
     """Yield findings about ranks that make others wait. Steps that another finding explains are left out."""
-    departs = _deviating_steps([each for each in findings if each.severity is not Severity.NOTE], times, members)
+    departs = _find_deviating_steps([each for each in findings if each.severity is not Severity.NOTE], times, members)
     for delay in delays:
         own = set() if delay.is_steady else departs.get(delay.row, set())
         left = [step for step in delay.steps.tolist() if step not in own]
@@ -121,14 +121,14 @@ def _delay_findings(
             if after.line_key != token.line_key:
                 where = f"between the calls at {after.line_key} and {token.line_key}"
         many = f"in {len(left):,} of {steps.count:,} steps" if len(left) > 1 else f"in step {left[0]}"
-        each_time = f"{words.duration(delay.median)} each time, " if len(left) > 1 else ""
+        each_time = f"{words.format_duration(delay.median)} each time, " if len(left) > 1 else ""
         yield Finding(
             Kind.SLOW if delay.is_steady else Kind.SLOW_STEP,
             Severity.WARNING,
             (member.rank,),
-            f"It is later than the others {many}: {each_time}{words.duration(lost)} in total, {where}."
+            f"It is later than the others {many}: {each_time}{words.format_duration(lost)} in total, {where}."
             if len(left) > 1
-            else f"It is {words.duration(lost)} later than the others {many}, {where}.",
+            else f"It is {words.format_duration(lost)} later than the others {many}, {where}.",
             step=left[0],
             steps=tuple(left),
             times=len(left),
@@ -158,7 +158,7 @@ def _build_clocks(times: CallTimes, alignment: ClockAlignment, members: Members)
     )
 
 
-def _clock_findings(clocks: Sequence[Clock], machines: Sequence[int], span: float) -> Iterator[Finding]:
+def _build_clock_findings(clocks: Sequence[Clock], machines: Sequence[int], span: float) -> Iterator[Finding]:
     """Yield findings about wrong clocks, one for each machine."""
     by_machine: dict[int, list[Clock]] = defaultdict(list)
     for each, machine in zip(clocks, machines, strict=True):
@@ -169,9 +169,10 @@ def _clock_findings(clocks: Sequence[Clock], machines: Sequence[int], span: floa
         gained = first.drift * span / 1e9
         whose = "Its clock" if len(ranks) == 1 else "Their machine's clock"
         if abs(first.offset) >= _MIN_OFFSET_NS:
-            error = f"is {words.duration(abs(first.offset))} {'ahead of' if first.offset > 0 else 'behind'} the others'"
+            direction = "ahead of" if first.offset > 0 else "behind"
+            error = f"is {words.format_duration(abs(first.offset))} {direction} the others'"
         elif abs(gained) >= _MIN_DRIFT_NS:
-            error = f"{'gains' if gained > 0 else 'loses'} {words.duration(round(abs(first.drift)))} per second"
+            error = f"{'gains' if gained > 0 else 'loses'} {words.format_duration(round(abs(first.drift)))} per second"
         else:
             continue
         yield Finding(Kind.CLOCK, Severity.WARNING, ranks, f"{whose} {error}.")

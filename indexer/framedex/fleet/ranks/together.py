@@ -27,7 +27,8 @@ def describe_separate_runs(members: Members, calls: JobCalls) -> Iterator[str]:
         groups = _group_concurrent_ranks(places, calls)
         if len(groups) > 1:
             ranks = [
-                words.first_names([str(members.members[place].rank) for place in group], "rank") for group in groups
+                words.format_first_names([str(members.members[place].rank) for place in group], "rank")
+                for group in groups
             ]
             more = " and so on" if len(ranks) > _MAX_LISTED else ""
             host = printable(members.members[places[0]].host)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from framedex.base.errors import FramedexError
 from framedex.live.model import LiveFrame
 from framedex.live.snapshot import take_snapshot
-from framedex.live.targets import target_of_capture
-from framedex.live.waits import Wait, WaitKind, innermost_line
+from framedex.live.targets import find_target_of_capture
+from framedex.live.waits import Wait, WaitKind, find_innermost_line
 
 if TYPE_CHECKING:
     from framedex.fleet.running.states import RankState
@@ -25,7 +25,7 @@ def find_current_line(state: RankState) -> tuple[LiveFrame | None, str]:
     The line is None if the process has ended or is on another machine. The function is empty if the line calls none.
     """
     try:
-        snapshot = take_snapshot(target_of_capture(state.capture))
+        snapshot = take_snapshot(find_target_of_capture(state.capture))
     except FramedexError:
         return None, ""
     main = snapshot.threads[0] if snapshot.threads and snapshot.may_continue else None
@@ -52,10 +52,10 @@ def find_last_call_line(capture: Path) -> tuple[LiveFrame | None, str]:
         return None, ""
     if last is None:
         return None, ""
-    return _users_line(stream.capture, last.stack), stream.capture.functions[last.function].name
+    return _find_user_line(stream.capture, last.stack), stream.capture.functions[last.function].name
 
 
-def _users_line(capture: Capture, number: int) -> LiveFrame | None:
+def _find_user_line(capture: Capture, number: int) -> LiveFrame | None:
     from framedex.model import PythonFrame
 
     stack = capture.stacks[number]
@@ -65,4 +65,4 @@ def _users_line(capture: Capture, number: int) -> LiveFrame | None:
         for each in frames
         if isinstance(each, PythonFrame)
     ]
-    return innermost_line(python)
+    return find_innermost_line(python)

@@ -18,9 +18,9 @@ def find_different_programs(ranks: Sequence[RankState]) -> dict[int, tuple[str, 
 
     Only ranks that also lack a program of most ranks are included. The names are JAX's, such as `jit_step`.
     """
-    from framedex.captures.stored_files import stored_program_names
+    from framedex.captures.stored_files import list_stored_programs
 
-    files = {each.rank: stored_program_names(each.capture) for each in ranks}
+    files = {each.rank: list_stored_programs(each.capture) for each in ranks}
     counts = Counter(name for names in files.values() for name in names)
     common = {name for name, count in counts.items() if 2 * count > len(ranks)}
     found = {}

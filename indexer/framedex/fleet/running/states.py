@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.captures.folders import captures_within
+from framedex.captures.folders import find_captures_within
 from framedex.captures.metadata import read_metadata, read_program_end
 from framedex.fleet.origin import Origin, job_size
-from framedex.live.waits import call_frames, innermost_line
+from framedex.live.waits import call_frames, find_innermost_line
 
 if TYPE_CHECKING:
     from framedex.captures.open_calls import OpenCall, ThreadCalls
@@ -117,7 +117,7 @@ def find_job_of_target(target: Target, folder: Path) -> RunningJob | None:
 
 def _read_all(folders: Iterable[Path]) -> Iterable[tuple[Path, Metadata]]:
     for folder in folders:
-        for capture in captures_within(folder):
+        for capture in find_captures_within(folder):
             try:
                 yield capture, read_metadata(capture)
             except FramedexError:  # another version, or its first file is being written
@@ -127,7 +127,9 @@ def _read_all(folders: Iterable[Path]) -> Iterable[tuple[Path, Metadata]]:
 def _no_ranks_error(found: Sequence[tuple[Path, Metadata, Origin]], name: str | None) -> FramedexError:
     jobs = sorted({origin.job for *_, origin in found if origin.rank is not None and origin.job})
     if name is not None and jobs:
-        return FramedexError(f"There is no job {name!r}.", f"These captures have {words.first_names(jobs, 'job')}.")
+        return FramedexError(
+            f"There is no job {name!r}.", f"These captures have {words.format_first_names(jobs, 'job')}."
+        )
     return FramedexError(
         f"No rank is known for {words.count(len(found), 'capture')}.",
         "Slurm, MPI, Kubernetes and JAX_PROCESS_ID set the rank. Otherwise set FRAMEDEX_RANK in each process.",
@@ -160,7 +162,7 @@ def _read_state(rank: int, capture: Path, metadata: Metadata) -> RankState:
     to_unix = (metadata.started_unix_ns or 0) - (metadata.started_clock_ns or 0)
 
     def state(activity: RankActivity, since: int | None, call: OpenCall | None = None) -> RankState:
-        line = innermost_line(call_frames(call)) if call is not None else None
+        line = find_innermost_line(call_frames(call)) if call is not None else None
         function = call.function if call is not None and activity is not RankActivity.WAITS_FOR_RESULT else ""
         dispatched = _dispatching_line(threads, line) if activity is RankActivity.WAITS_FOR_RESULT else None
         since = None if since is None else since + to_unix
@@ -192,5 +194,5 @@ def _read_state(rank: int, capture: Path, metadata: Metadata) -> RankState:
 def _dispatching_line(threads: Sequence[ThreadCalls], waiting: LiveFrame | None) -> LiveFrame | None:
     """The line that dispatched the oldest work that has not finished; None if it is the waiting line itself."""
     oldest = min((call for thread in threads for call in thread.pending), key=lambda each: each.since_ns)
-    line = innermost_line(call_frames(oldest))
+    line = find_innermost_line(call_frames(oldest))
     return None if line == waiting else line

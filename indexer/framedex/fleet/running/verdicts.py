@@ -74,7 +74,7 @@ def diagnose_job(job: RunningJob, patience_ns: int) -> JobDiagnosis:
     arrived = (RankActivity.WAITS_IN_CALL, RankActivity.WAITS_FOR_RESULT, RankActivity.UNREADABLE)
     if absent := tuple(each.rank for each in job.ranks if each.activity not in arrived and is_long(each)):
         return JobDiagnosis(RankVerdict.ABSENT, absent, waiting_ranks)
-    few = _ranks_at_other_lines(waiting)
+    few = _find_ranks_at_other_lines(waiting)
     if few and len(waiting) == len(job.ranks):
         return JobDiagnosis(RankVerdict.ELSEWHERE, few, tuple(rank for rank in waiting_ranks if rank not in few))
     return JobDiagnosis(RankVerdict.SAME_LINE, (), waiting_ranks)
@@ -88,7 +88,7 @@ def _ended_before(state: RankState, waiting: Sequence[RankState]) -> bool:
     return any(each is None or state.ended_unix_ns + _SAME_END_NS <= each for each in others)
 
 
-def _ranks_at_other_lines(waiting: Sequence[RankState]) -> tuple[int, ...]:
+def _find_ranks_at_other_lines(waiting: Sequence[RankState]) -> tuple[int, ...]:
     """The ranks that do not wait at the line at which most ranks wait; empty if there is no majority."""
     lines: dict[object, list[int]] = {}
     for each in waiting:

@@ -1,4 +1,4 @@
-"""Hand-written texts of the guidebook: one Markdown file per function or object type."""
+"""Hand-written notes of the guidebook: one Markdown file per function or object type."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class GuidebookData:
         tasks = addresses.make_unique(addresses.task_page(task.name) for task in observations.tasks)
         self.task_pages = dict(zip(observations.tasks, tasks, strict=True))
 
-    def observations_of(self, function: str) -> list[ObservedFunction]:
+    def find_observations(self, function: str) -> list[ObservedFunction]:
         """Return the observations of a function by run, most calls first."""
         return sorted(self._observed.get(function, []), key=lambda each: -each.calls)
 
@@ -65,7 +65,7 @@ class GuidebookData:
         """Return the number of calls of a function in all runs."""
         return sum(each.calls for each in self._observed.get(function, []))
 
-    def calls_in(self, function: str, setup: Setup) -> int:
+    def count_calls_in(self, function: str, setup: Setup) -> int:
         """Return the number of calls of a function in the runs of a set-up."""
         return sum(each.calls for each in self._observed.get(function, []) if run_setup(self.runs[each.run]) == setup)
 

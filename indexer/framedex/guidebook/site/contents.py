@@ -17,29 +17,29 @@ from framedex.model.guidebook import ApiRelease, Comparison, Kind
 def list_pages(book: GuidebookData, releases: Sequence[ApiRelease], comparison: Comparison | None) -> list[Section]:
     """Return the pages of a book; `releases` are jaxlib releases with a known API, `comparison` the requested one."""
     templates = Templates(book)
-    types = [objects.object_page(name, book, templates, object_note) for name in book.types()]
+    types = [objects.build_object_page(name, book, templates, object_note) for name in book.types()]
     programs = [
-        Section(title, tuple(tasks.task_page(task, book, templates) for task in same))
+        Section(title, tuple(tasks.build_task_page(task, book, templates) for task in same))
         for title, same in tasks.group_by_program(book)
     ]
     changes = versions.changes_page(find_changed_paths(book.observations), templates)
-    compared = [versions.comparison_page(comparison, templates)] if comparison else []
+    compared = [versions.build_comparison_page(comparison, templates)] if comparison else []
     return [
-        Section("Guidebook", (home.home_page(book, templates), home.runs_page(book, templates))),
+        Section("Guidebook", (home.build_home_page(book, templates), home.runs_page(book, templates))),
         Section("Functions", _function_sections(book, templates)),
-        Section("Objects", (objects.objects_overview_page(book, templates), *types)),
-        Section("Tasks", (tasks.tasks_overview_page(book, templates), *programs)),
-        Section("Versions", (versions.versions_page(book, releases, templates), changes, *compared)),
-        Section("Lines", (home.lines_page(book, templates),)),
+        Section("Objects", (objects.build_objects_overview_page(book, templates), *types)),
+        Section("Tasks", (tasks.build_tasks_overview_page(book, templates), *programs)),
+        Section("Versions", (versions.build_versions_page(book, releases, templates), changes, *compared)),
+        Section("Lines", (home.build_lines_page(book, templates),)),
     ]
 
 
 def _function_sections(book: GuidebookData, templates: Templates) -> tuple[Page | Section, ...]:
     found = group_tables(book)
-    listed: list[Page | Section] = [functions_overview_page(found, templates)]
+    listed: list[Page | Section] = [build_functions_overview_page(found, templates)]
     for table in found:
         groups = [Section(title, _group_pages(title, names, table, book, templates)) for title, names in table.groups]
-        listed.append(Section(table.title, (table_page(table, book, templates), *groups)))
+        listed.append(Section(table.title, (build_table_page(table, book, templates), *groups)))
     return tuple(listed)
 
 
@@ -48,7 +48,7 @@ def _group_pages(
 ) -> tuple[Page, ...]:
     """Return the pages of a group, listed by their titles without the group's prefix."""
     table_link = (table.path, table.title)
-    pages = (functions.function_page(name, book, templates, note, table_link) for name in names)
+    pages = (functions.build_function_page(name, book, templates, note, table_link) for name in names)
     return tuple(replace(page, listed=page.title.removeprefix(f"{title}_")) for page in pages)
 
 
@@ -120,14 +120,14 @@ def _group_by_prefix(names: Sequence[str], words: int) -> tuple[tuple[str, tuple
     return (*large, ("Others" if large else "All", tuple(small))) if small else tuple(large)
 
 
-def table_page(table: Table, book: GuidebookData, templates: Templates) -> Page:
+def build_table_page(table: Table, book: GuidebookData, templates: Templates) -> Page:
     """Return the page of a table: a row per function, a column per set-up that called any."""
-    setups = [setup for setup in book.setups if any(book.calls_in(name, setup) for name in table.functions)]
+    setups = [setup for setup in book.setups if any(book.count_calls_in(name, setup) for name in table.functions)]
     html, headings = templates.page("table.html", table.path, table=table, setups=setups)
     return Page(table.path, table.title, html, headings, f'<h1 id="top">{table.title}</h1><p>{table.about}</p>')
 
 
-def functions_overview_page(tables: Iterable[Table], templates: Templates) -> Page:
+def build_functions_overview_page(tables: Iterable[Table], templates: Templates) -> Page:
     """Return the page that lists all tables."""
     html, headings = templates.page("tables.html", addresses.FUNCTIONS, tables=tuple(tables))
     return Page(addresses.FUNCTIONS, "Functions", html, headings, '<h1 id="top">Functions</h1>')

@@ -58,12 +58,12 @@ class DisplayedPaths:
     left_out: int
 
 
-def function_page(
+def build_function_page(
     name: str, book: GuidebookData, templates: Templates, note: Callable[[str], str | None], table: tuple[str, str]
 ) -> Page:
     """Return the page of a function; `table` is the address and the title of its table."""
     path = book.function_pages[name]
-    observed = book.observations_of(name)
+    observed = book.find_observations(name)
     described = book.description(name)
     links = {each: addresses.relative_link(path, page) for each, page in book.function_pages.items() if each != name}
     words = note(name)

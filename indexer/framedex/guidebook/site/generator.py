@@ -51,7 +51,7 @@ def build(title: str, sections: Sequence[Page | Section], documents: Sequence[Do
     sources.mkdir()
     shutil.copytree(_ASSETS, sources / "assets" / "guidebook")
     configuration = folder / "mkdocs.yml"
-    configuration.write_text(json.dumps(_configuration(title, sections, documents, sources, site)))
+    configuration.write_text(json.dumps(_build_configuration(title, sections, documents, sources, site)))
     config = load_config(str(configuration))
     config.mdx_configs["toc"]["slugify"] = heading_anchor
     config.plugins["framedex"] = _make_plugin(sections, documents)
@@ -77,7 +77,7 @@ def check_generator() -> None:
         ) from error
 
 
-def _configuration(
+def _build_configuration(
     title: str, sections: Sequence[Page | Section], documents: Sequence[Document], sources: Path, site: Path
 ) -> dict[str, Any]:
     schemes = (
@@ -196,7 +196,7 @@ _CHARSET = '<meta charset="utf-8">'
 
 def add_policy(html: str) -> str:
     """Return the page with its policy, which allows the page's inline scripts by digest."""
-    scripts = sorted({f"'sha256-{_digest(found[1])}'" for found in _SCRIPT.finditer(html)})
+    scripts = sorted({f"'sha256-{_compute_digest(found[1])}'" for found in _SCRIPT.finditer(html)})
     policy = "; ".join(
         [
             "default-src 'none'",
@@ -214,7 +214,7 @@ def add_policy(html: str) -> str:
     return html.replace(_CHARSET, f'{_CHARSET}\n<meta http-equiv="Content-Security-Policy" content="{policy}">', 1)
 
 
-def _digest(script: str) -> str:
+def _compute_digest(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 

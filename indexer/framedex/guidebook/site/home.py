@@ -21,7 +21,7 @@ _LAYERS = (
 )
 
 
-def home_page(book: GuidebookData, templates: Templates) -> Page:
+def build_home_page(book: GuidebookData, templates: Templates) -> Page:
     """Return the first page."""
     runs: dict[Setup, list[Run]] = defaultdict(list)
     for run in book.observations.runs:
@@ -82,7 +82,7 @@ _MAX_LINES = 60  # per file
 _MAX_FUNCTIONS = 12  # per line
 
 
-def lines_page(book: GuidebookData, templates: Templates) -> Page:
+def build_lines_page(book: GuidebookData, templates: Templates) -> Page:
     """Return the page: files by name, with their lines in order, and the functions called from each."""
     files: dict[str, dict[DisplayedLocation, dict[str, int]]] = defaultdict(
         lambda: defaultdict(lambda: defaultdict(int))

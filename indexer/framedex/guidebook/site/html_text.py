@@ -23,7 +23,7 @@ _WEB = re.compile(r"https?://[^\s\"<>]+")
 
 
 def shorten(text: str, max_characters: int = MAX_CHARACTERS) -> str:
-    """Return a text of bounded length on one line, with invisible characters escaped."""
+    """Return a string of bounded length on one line, with invisible characters escaped."""
     return truncate(visible(text), max_characters)
 
 
@@ -33,7 +33,7 @@ def format_times(count: int) -> str:
 
 
 def format_lines(text: str, max_characters: int = 4000) -> Markup:
-    """Return a text of several lines, truncated at `max_characters`, with its line breaks."""
+    """Return a multi-line string, truncated at `max_characters`, with its line breaks."""
     return Markup("\n").join(
         escape(visible(line.expandtabs(4))) for line in truncate(text, max_characters).splitlines()
     )

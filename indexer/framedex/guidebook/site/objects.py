@@ -14,7 +14,7 @@ from framedex.guidebook.site.templates import Page, Templates
 from framedex.model.guidebook import LifeCycle, NameCount
 
 
-def object_page(name: str, book: GuidebookData, templates: Templates, note: Callable[[str], str | None]) -> Page:
+def build_object_page(name: str, book: GuidebookData, templates: Templates, note: Callable[[str], str | None]) -> Page:
     """Return the page of an object type: its life cycle in all runs, and in each."""
     path = book.object_pages[name]
     cycles = book.cycles(name)
@@ -40,7 +40,7 @@ def object_page(name: str, book: GuidebookData, templates: Templates, note: Call
     return Page(path, name, html, headings, searched)
 
 
-def objects_overview_page(book: GuidebookData, templates: Templates) -> Page:
+def build_objects_overview_page(book: GuidebookData, templates: Templates) -> Page:
     """Return the page that lists all types."""
     rows = [(name, book.cycles(name), sum_counts(cycle.made for cycle in book.cycles(name))) for name in book.types()]
     html, headings = templates.page("objects.html", addresses.OBJECTS, rows=rows)

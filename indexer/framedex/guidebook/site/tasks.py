@@ -31,7 +31,7 @@ class DisplayedStep:
     has_missing_paths: bool
 
 
-def task_page(task: Task, book: GuidebookData, templates: Templates) -> Page:
+def build_task_page(task: Task, book: GuidebookData, templates: Templates) -> Page:
     """Return the page of a task."""
     path = book.task_pages[task]
     links = {each: addresses.relative_link(path, page) for each, page in book.function_pages.items()}
@@ -48,9 +48,9 @@ def task_page(task: Task, book: GuidebookData, templates: Templates) -> Page:
             if other.name == task.name and other is not task
         ],
     )
-    title = f"{task.title.replace('`', '')} ({_setup_text(book, task)})"
+    title = f"{task.title.replace('`', '')} ({_format_setup(book, task)})"
     searched = templates.fill("task_searched.html", path, title=title, task=task)
-    return Page(path, title, html, headings, searched, _setup_text(book, task))
+    return Page(path, title, html, headings, searched, _format_setup(book, task))
 
 
 def group_by_program(book: GuidebookData) -> list[tuple[str, list[Task]]]:
@@ -61,7 +61,7 @@ def group_by_program(book: GuidebookData) -> list[tuple[str, list[Task]]]:
     return [(tasks[0].title.replace("`", ""), tasks) for tasks in programs.values()]
 
 
-def tasks_overview_page(book: GuidebookData, templates: Templates) -> Page:
+def build_tasks_overview_page(book: GuidebookData, templates: Templates) -> Page:
     """Return the page of all tasks, grouped by program."""
     links = {each: addresses.relative_link(addresses.TASKS, page) for each, page in book.function_pages.items()}
     rows = [
@@ -76,13 +76,13 @@ def tasks_overview_page(book: GuidebookData, templates: Templates) -> Page:
     return Page(addresses.TASKS, "Tasks", html, headings, '<h1 id="top">Tasks</h1>')
 
 
-def _setup_text(book: GuidebookData, task: Task) -> str:
+def _format_setup(book: GuidebookData, task: Task) -> str:
     setup = run_setup(book.runs[task.run])
     return f"{setup.framework_name}, {setup.plugin}"
 
 
 def render_line(text: str, links: dict[str, str]) -> Markup:
-    """Return a text of one line as HTML, without a paragraph around it."""
+    """Return a one-line string as HTML, without a paragraph around it."""
     shown = render_prose(" ".join(text.split()), links)
     return Markup(shown.removeprefix("<p>").removesuffix("</p>"))
 

@@ -54,7 +54,7 @@ _HEADING = re.compile(r'<h2 id="([^"]+)">(.*?)</h2>', re.DOTALL)
 
 
 class Templates:
-    """The templates of a site. Texts of recordings are always escaped."""
+    """The templates of a site. Strings from recordings are always escaped."""
 
     def __init__(self, book: GuidebookData) -> None:
         self._environment = Environment(
@@ -66,7 +66,7 @@ class Templates:
             lstrip_blocks=True,
         )
         self._environment.filters.update(
-            duration=words.duration,
+            duration=words.format_duration,
             count=words.count,
             public_address=public_address,
             format_times=format_times,
@@ -94,5 +94,5 @@ class Templates:
 
 
 def _make_visible(value: Any) -> Any:
-    """Return a text with invisible characters escaped; escaping for HTML follows later."""
+    """Return a string with invisible characters escaped; escaping for HTML follows later."""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value

@@ -13,7 +13,7 @@ from framedex.guidebook.site.templates import Page, Templates
 from framedex.model.guidebook import ApiRelease, ChangedStep, ComparedFunction, Comparison
 
 
-def versions_page(book: GuidebookData, releases: Sequence[ApiRelease], templates: Templates) -> Page:
+def build_versions_page(book: GuidebookData, releases: Sequence[ApiRelease], templates: Templates) -> Page:
     """Return the page: minor versions, newest first, with the functions and fields added in each."""
     functions: dict[int, list[str]] = defaultdict(list)
     shipped: dict[int, list[ApiRelease]] = defaultdict(list)
@@ -50,7 +50,7 @@ class DisplayedCall:
     function: str
 
 
-def comparison_page(comparison: Comparison, templates: Templates) -> Page:
+def build_comparison_page(comparison: Comparison, templates: Templates) -> Page:
     """Return the page of a comparison: functions called by one side only, those called by both, and differing steps."""
     both = [each for each in comparison.functions if each.left and each.right]
     html, headings = templates.page(

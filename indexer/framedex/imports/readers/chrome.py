@@ -96,7 +96,7 @@ class _Trace:
         self.events += 1
         if self.events > MAX_SLICES:
             raise ValueError(f"it has more than {MAX_SLICES:,} slices")
-        start = _nanoseconds(event.get("ts"))
+        start = _to_nanoseconds(event.get("ts"))
         if phase == "E":
             self.slices[thread].end(start)
             return
@@ -104,7 +104,7 @@ class _Trace:
         if phase == "B":
             self.slices[thread].begin(start, frame, outer)
         else:
-            self.slices[thread].add(start, start + _nanoseconds(event.get("dur", 0)), frame, outer)
+            self.slices[thread].add(start, start + _to_nanoseconds(event.get("dur", 0)), frame, outer)
 
     def add_stack_sample(self, event: Any) -> None:
         """Read a sample of a stack."""
@@ -112,7 +112,7 @@ class _Trace:
             raise ValueError("a sample in it is not an object")
         if (stack := self._find_outer_stack(event)) >= 0:
             thread = _Thread(_parse_id(event.get("pid")), _parse_id(event.get("tid")))
-            self.samples.append((thread, _nanoseconds(event.get("ts", 0)), stack))
+            self.samples.append((thread, _to_nanoseconds(event.get("ts", 0)), stack))
 
     def finish(self) -> None:
         """Add the samples or the slices to the builder."""
@@ -178,7 +178,7 @@ def _parse_id(value: Any) -> int:
     return int(value) if type(value) is int and 0 <= value < 1 << 63 else 0
 
 
-def _nanoseconds(value: Any) -> int:
+def _to_nanoseconds(value: Any) -> int:
     if isinstance(value, str):
         try:
             value = float(value)

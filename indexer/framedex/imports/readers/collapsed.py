@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from framedex.base.lazy import compiled_on_use
+from framedex.base.lazy import compile_on_use
 from framedex.imports.building import ProfileBuilder
 from framedex.imports.names import parse_austin_frame, parse_frame, parse_thread_id, parse_thread_label
 from framedex.imports.source import HEAD, Source, split_lines
 from framedex.imports.values import ValueType, WeightRules
 from framedex.model import ImportedFrame
 
-_LINE = compiled_on_use(r"(?P<stack>.*\S)\s+(?P<weights>-?\d{1,18}(?:,[01],-?\d{1,18})?)$")
-_AUSTIN = compiled_on_use(r"P\d+;T(?:\d+:)?(?P<tid>\d+)(?:;|$)")  # austin's first frames: process and thread
-_NO_STACK = compiled_on_use(r"\s*\d{1,18}$")  # py-spy's line for a thread without frames
+_LINE = compile_on_use(r"(?P<stack>.*\S)\s+(?P<weights>-?\d{1,18}(?:,[01],-?\d{1,18})?)$")
+_AUSTIN = compile_on_use(r"P\d+;T(?:\d+:)?(?P<tid>\d+)(?:;|$)")  # austin's first frames: process and thread
+_NO_STACK = compile_on_use(r"\s*\d{1,18}$")  # py-spy's line for a thread without frames
 _MODE = "# mode: "
 _PLAIN = (ValueType("samples", "count"),)
 _WALL, _CPU, _MEMORY = ValueType("wall", "microseconds"), ValueType("cpu", "microseconds"), ValueType("memory", "bytes")

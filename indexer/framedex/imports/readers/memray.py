@@ -72,17 +72,19 @@ def read_gprof2dot(source: Source, builder: ProfileBuilder) -> None:
     for key, value in read_members(source):  # first pass: functions and costs come after the events
         if key == "functions":
             functions.append(
-                builder.add_frame(build_imported_frame(_text_at(value, "name"), _text_at(value, "module")))
+                builder.add_frame(
+                    build_imported_frame(_parse_string_at(value, "name"), _parse_string_at(value, "module"))
+                )
             )
         elif key == "costs":
-            values.append(ValueType(_text_at(value, "description").lower(), _text_at(value, "unit")))
+            values.append(ValueType(_parse_string_at(value, "description").lower(), _parse_string_at(value, "unit")))
     if not values:
         raise ValueError("it has no costs")
     builder.set_weight_rules(WeightRules(values, builder.wanted))
     thread = builder.add_thread()
     for key, value in read_members(source):
         if key == "events":
-            chain, cost = _integers_at(value, "callchain"), _integers_at(value, "cost")
+            chain, cost = _parse_integers_at(value, "callchain"), _parse_integers_at(value, "cost")
             if len(cost) != len(values):
                 raise ValueError("an event has the wrong number of costs")
             if not all(0 <= each < len(functions) for each in chain):
@@ -90,14 +92,14 @@ def read_gprof2dot(source: Source, builder: ProfileBuilder) -> None:
             builder.add_sample([functions[each] for each in chain], thread, cost)
 
 
-def _integers_at(event: Any, key: str) -> list[int]:
+def _parse_integers_at(event: Any, key: str) -> list[int]:
     numbers = event.get(key) if isinstance(event, dict) else None
     if not isinstance(numbers, list) or not all(type(each) is int for each in numbers):
         raise ValueError(f"an event has no list of integers in '{key}'")
     return numbers
 
 
-def _text_at(value: Any, key: str) -> str:
+def _parse_string_at(value: Any, key: str) -> str:
     text = value.get(key) if isinstance(value, dict) else None
     if not isinstance(text, str):
         raise ValueError(f"it has an object without a string in '{key}'")

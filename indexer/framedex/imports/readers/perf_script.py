@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from framedex.base.errors import FramedexError
-from framedex.base.lazy import compiled_on_use
+from framedex.base.lazy import compile_on_use
 from framedex.imports.building import ProfileBuilder
 from framedex.imports.names import build_imported_frame, parse_frame
 from framedex.imports.source import Source, split_lines
@@ -22,17 +22,17 @@ from framedex.imports.values import ValueType, WeightRules
 from framedex.model import ImportedFrame, Language
 
 # comm, pid/tid or tid, optionally [cpu] and flags, seconds, the period, the event, and its details.
-_HEADING = compiled_on_use(
+_HEADING = compile_on_use(
     r" *(?P<name>\S.*?)\s+(?:-?\d{1,10}/)?(?P<tid>-?\d{1,10})(?:\s+\[\d+\])?(?:\s+[A-Zh]{1,8})?"
     r"(?:\s+(?P<seconds>\d{1,12})\.(?P<fraction>\d{1,9}):)?(?:\s+(?P<period>\d{1,18}))?"
     r"(?:\s+(?P<event>[^\s:\d]\S*?):(?:\s+(?P<rest>\S.*))?)?\s*$"
 )
-_FRAME = compiled_on_use(
+_FRAME = compile_on_use(
     r"\s*(?P<address>[0-9a-f]{1,16})(?:\s(?P<function>\S.*?)?(?:\+0x[0-9a-f]{1,16})?)?"
     r"(?: \((?P<module>[^()]*(?:\([^()]*\)[^()]*)*)\))?$"
 )
 # The separate line of `-F +srcline`.
-_SOURCE = compiled_on_use(r"\s+(?P<path>[^\s:][^:]*\.\w{1,5}):(?P<line>\d{1,9})(?P<inlined> \(inlined\))?$")
+_SOURCE = compile_on_use(r"\s+(?P<path>[^\s:][^:]*\.\w{1,5}):(?P<line>\d{1,9})(?P<inlined> \(inlined\))?$")
 _AFTER_MODULE = re.compile(r"(?: \(deleted\))?(?:\+0x[0-9a-f]+)?$")
 _MODIFIERS = re.compile(r":[ukhGHIpPSDWeb]+$")  # event modifiers (perf-list)
 _LIKELY_ADDRESS = 4  # digits
@@ -49,11 +49,11 @@ def matches(head: bytes) -> bool:
 
 
 def _is_sample(line: str, after: str) -> bool:
-    heading = _heading(line)
+    heading = _match_heading(line)
     if heading is None:
         return False
     if heading["rest"]:
-        return _frame_of_heading(heading) is not None
+        return _parse_frame_of_heading(heading) is not None
     frame = _FRAME.match(after)
     if frame is None:
         return False
@@ -62,11 +62,11 @@ def _is_sample(line: str, after: str) -> bool:
     return bool(after[:1].isspace() or frame["module"])
 
 
-def _heading(line: str) -> re.Match[str] | None:
+def _match_heading(line: str) -> re.Match[str] | None:
     return None if line.startswith(("\t", "#")) else _HEADING.match(line)
 
 
-def _frame_of_heading(heading: re.Match[str]) -> re.Match[str] | None:
+def _parse_frame_of_heading(heading: re.Match[str]) -> re.Match[str] | None:
     """Return the frame at the end of a heading; None if the heading ends with a tracepoint's fields."""
     frame = _FRAME.match(heading["rest"] or "")
     return frame if frame is not None and frame["module"] else None
@@ -94,11 +94,11 @@ class _SampleParser:
     def read_line(self, line: str) -> None:
         """Read a line."""
         line = line.rstrip()
-        heading = _heading(line)
+        heading = _match_heading(line)
         if heading is not None:
             self._add_current_sample()
             self._heading = heading
-            single = _frame_of_heading(heading)
+            single = _parse_frame_of_heading(heading)
             self._frames = [_build_frame(single)] if single is not None else []
         elif not line:
             if self._frames:

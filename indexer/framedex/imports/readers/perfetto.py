@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 
-from framedex.base.protobuf import Message, signed
+from framedex.base.protobuf import Message, to_signed
 from framedex.imports.building import ProfileBuilder
 from framedex.imports.names import build_imported_frame, parse_frame
 from framedex.imports.sequences import NAMES, SOURCES, Sequence, Stacks
@@ -21,7 +21,7 @@ from framedex.imports.slices import MAX_SLICES, SliceCollector, add_slices
 from framedex.imports.source import Source
 from framedex.imports.tracks import Tracks, default_track
 from framedex.imports.values import ValueType, WeightRules
-from framedex.imports.wire import first_fields, stream_fields, within_first_field
+from framedex.imports.wire import parse_first_fields, stream_fields, within_first_field
 
 _PACKET = 1
 _CLOCKS, _TIME, _SEQUENCE, _EVENT, _INTERNED_DATA, _FLAGS = 6, 8, 10, 11, 12, 13  # of a packet
@@ -42,8 +42,8 @@ def matches(head: bytes) -> bool:
         return False
     packet = within_first_field(head)
     try:
-        numbers = {number for number, _ in first_fields(head)}
-        first = {number for number, _ in first_fields(packet)}
+        numbers = {number for number, _ in parse_first_fields(head)}
+        first = {number for number, _ in parse_first_fields(packet)}
     except ValueError:
         return False
     is_packed = packet.startswith(_BEGINS_COMPRESSED)
@@ -53,7 +53,7 @@ def matches(head: bytes) -> bool:
 def read(source: Source, builder: ProfileBuilder) -> None:
     """Read the packets. Raises ValueError as `ImportFormat.read` does."""
     first_pass = _FirstPass()
-    for packet in _packets(source):
+    for packet in _parse_packets(source):
         first_pass.add_packet(packet)
     has_slices = first_pass.slices > 0 and not (first_pass.samples and builder.wanted == "samples")
     slices = [ValueType("slices", "count"), ValueType("time", "nanoseconds")]
@@ -63,12 +63,12 @@ def read(source: Source, builder: ProfileBuilder) -> None:
     for _ in range(first_pass.stack_samples):
         builder.count_skipped("stack sample", "of the unsupported kind StackSample")
     reading = _PacketReader(builder, first_pass, has_slices)
-    for packet in _packets(source):
+    for packet in _parse_packets(source):
         reading.read_packet(packet)
     reading.finish()
 
 
-def _packets(source: Source) -> Iterator[Message]:
+def _parse_packets(source: Source) -> Iterator[Message]:
     with source.open() as file:
         for number, content in stream_fields(file):
             if number == _PACKET and isinstance(content, bytes):
@@ -236,7 +236,7 @@ class _PacketReader:
     def _add_samples(self, packet: Message, samples: Message, sequence: Sequence, number: int) -> None:
         """Read Chrome's samples of a thread. Their times are deltas."""
         at = self._packet_time(packet, sequence) if _TIME in packet else sequence.thread_time
-        deltas = [signed(delta) for delta in samples.integers(2)]
+        deltas = [to_signed(delta) for delta in samples.integers(2)]
         track = Message(sequence.defaults.content(_EVENT)).integer(_TRACK) or default_track(number)
         for place, stack in enumerate(samples.integers(1)):
             at = _check_time(at + (deltas[place] * 1000 if place < len(deltas) else 0))

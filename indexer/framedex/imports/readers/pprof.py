@@ -9,13 +9,13 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from framedex.base.protobuf import Message, signed
+from framedex.base.protobuf import Message, to_signed
 from framedex.imports.building import ProfileBuilder
 from framedex.imports.modules import Mapping, Modules
 from framedex.imports.names import build_imported_frame
 from framedex.imports.source import Source
 from framedex.imports.values import ValueType, WeightRules
-from framedex.imports.wire import first_fields, stream_fields
+from framedex.imports.wire import parse_first_fields, stream_fields
 from framedex.model import ImportedFrame, NativeFrame
 
 _SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING = range(1, 7)
@@ -32,7 +32,7 @@ def matches(head: bytes) -> bool:
     """Whether the first bytes are fields of a profile, with a sample type or a sample."""
     seen = set()
     try:
-        for number, value in first_fields(head):
+        for number, value in parse_first_fields(head):
             if number != _COMMENTS and number not in (_MESSAGES if isinstance(value, bytes) else _INTEGERS):
                 return False
             if number == _SAMPLE_TYPE and isinstance(value, bytes) and not _is_type(Message(value)):
@@ -112,7 +112,7 @@ def _read_tables(source: Source, builder: ProfileBuilder) -> _Tables:
         for number, content in stream_fields(file):
             if isinstance(content, int):
                 if number == _TIME and content:
-                    builder.started_unix_ns = max(signed(content), 0)
+                    builder.started_unix_ns = max(to_signed(content), 0)
                 elif number == _DEFAULT_TYPE:
                     tables.default_type = content
             elif number == _STRING:
@@ -188,7 +188,7 @@ class _StackConverter:
 
 
 def _add_sample(sample: Message, types: int, tables: _Tables, stacks: _StackConverter, builder: ProfileBuilder) -> None:
-    values = [signed(value) for value in sample.integers(2)]
+    values = [to_signed(value) for value in sample.integers(2)]
     if len(values) != types:
         raise ValueError(f"a sample has {len(values)} values instead of {types}")
     labels: dict[str, object] = {}

@@ -18,7 +18,7 @@ from framedex.imports.names import build_imported_frame, parse_frame
 from framedex.imports.slices import MAX_SLICES, SliceCollector, add_slices
 from framedex.imports.source import Source
 from framedex.imports.values import ValueType, WeightRules
-from framedex.imports.wire import first_fields, stream_fields, within_first_field
+from framedex.imports.wire import parse_first_fields, stream_fields, within_first_field
 from framedex.model import Language
 
 _PLANE = 1
@@ -34,7 +34,7 @@ def matches(head: bytes) -> bool:
     if not head.startswith(b"\x0a"):
         return False
     try:
-        named = (value for number, value in first_fields(within_first_field(head)) if number == _NAME)
+        named = (value for number, value in parse_first_fields(within_first_field(head)) if number == _NAME)
         name = next(named, b"")
     except ValueError:
         return False
@@ -47,15 +47,15 @@ def read(source: Source, builder: ProfileBuilder) -> None:
         WeightRules([ValueType("slices", "count"), ValueType("time", "nanoseconds")], builder.wanted)
     )
     ops: dict[tuple[int, str], TracedOp] = {}
-    for plane in _planes(source):
+    for plane in _parse_planes(source):
         ops.update(plane.ops())
         builder.started_unix_ns = builder.started_unix_ns or plane.started()
     reading = _PlaneReader(builder, ops)
-    for plane in _planes(source):
+    for plane in _parse_planes(source):
         reading.add(plane)
 
 
-def _planes(source: Source) -> Iterator[_PlaneNames]:
+def _parse_planes(source: Source) -> Iterator[_PlaneNames]:
     with source.open() as file:
         for number, content in stream_fields(file):
             if number == _PLANE and isinstance(content, bytes):
@@ -69,8 +69,8 @@ class _PlaneNames:
         self.name = plane.text(_NAME)
         self.lines = plane.contents(_LINES)
         self._stats = plane.contents(_STATS)
-        self._names = {number: value.text(2) for number, value in _entries(plane, _STAT_NAMES)}
-        self.events = dict(_entries(plane, _EVENT_NAMES))
+        self._names = {number: value.text(2) for number, value in _parse_entries(plane, _STAT_NAMES)}
+        self.events = dict(_parse_entries(plane, _EVENT_NAMES))
 
     def stats(self, stats: list[bytes]) -> dict[str, int | str | bytes]:
         """Read statistics by name. Fractions are left out."""
@@ -105,7 +105,7 @@ class _PlaneNames:
                     yield (program, name), op
 
 
-def _entries(plane: Message, number: int) -> Iterator[tuple[int, Message]]:
+def _parse_entries(plane: Message, number: int) -> Iterator[tuple[int, Message]]:
     for entry in map(Message, plane.contents(number)):
         yield entry.integer(1), Message(entry.content(2))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from framedex.index.ask.call.python_lines import lines_of_nodes, python_nodes
 from framedex.index.ask.capture.contents import StackEnd, read_nested_durations
 from framedex.index.ask.guidebook.stacks import NO_PLACE, UNMERGED, ShownPath, StackPaths
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.read.rows import Reader
 from framedex.model.functions import LineCallee
 from framedex.model.guidebook import DisplayedFrame
@@ -25,7 +25,7 @@ def below_lines(reader: Reader, capture: int) -> Iterator[LineCallee]:
     python = python_nodes(reader, {end.stack for end in stack_paths.tree.ends})
     lines = lines_of_nodes(reader, python.values())
     query = f"SELECT id, user_node FROM nodes WHERE id {IN_JSON}"
-    lowest: dict[int, int] = dict(reader.rows(query, json_list(sorted(set(python.values())))))
+    lowest: dict[int, int] = dict(reader.rows(query, build_json_list(sorted(set(python.values())))))
     for end in stack_paths.tree.ends:
         node = python.get(end.stack, 0)
         name = names[end.boundary]

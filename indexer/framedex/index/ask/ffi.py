@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from framedex.index.ask.ffi_sites import sites_by_id
 from framedex.index.ask.name.functions import functions_at
-from framedex.index.file.conventions import IN_JSON, Row, json_list
+from framedex.index.file.conventions import IN_JSON, Row, build_json_list
 from framedex.index.file.paths import is_installed
 from framedex.index.read.rows import decode_arguments, frames_by_id, functions_by_id
 from framedex.index.read.spans import KIND_TABLES, IdRange, iter_call_ranges, iter_calls
@@ -29,7 +29,7 @@ from framedex.programs.ffi.model import (
     UnfinishedRun,
 )
 from framedex.programs.ffi.signatures import explain_error, explain_problem
-from framedex.texts.errors import message_with_code
+from framedex.texts.errors import format_message_with_code
 
 if TYPE_CHECKING:
     from framedex.index.read.rows import Reader
@@ -58,7 +58,7 @@ class Ffi:
     reader: Reader
 
     def captures(self) -> list[int]:
-        """Return the captures with runs or problems of FFI targets, oldest first."""
+        """Return the captures in which FFI targets ran or had problems, oldest first."""
         rows = self.reader.rows(
             "SELECT id FROM captures p WHERE id IN (SELECT capture FROM ffi_problems)"
             " OR EXISTS (SELECT 1 FROM call_kinds k"
@@ -104,7 +104,7 @@ class Ffi:
         rows = self.reader.rows(
             "SELECT DISTINCT fr.function FROM ffi_handlers h JOIN frames fr ON fr.id = h.frame"
             f" JOIN frames m ON m.id = h.implementation WHERE m.function {IN_JSON}",
-            json_list(functions),
+            build_json_list(functions),
         )
         found = functions_by_id(self.reader, [function for (function,) in rows])
         return [found[function] for (function,) in rows]
@@ -141,7 +141,7 @@ def _find_uses(line: LineQuery) -> list[FfiUse]:
         "SELECT DISTINCT s.target FROM ffi_sites s JOIN nodes n ON n.id = s.user_node JOIN frames fr ON fr.id = n.frame"
         f" WHERE {line.condition('fr')}"
     )
-    function_ids = json_list([function.id for function in functions_at(line)])
+    function_ids = build_json_list([function.id for function in functions_at(line)])
     handled = reader.rows(
         # CROSS JOIN leads from the few handlers to their stacks; the planner would start with all stacks.
         "SELECT DISTINCT x.target FROM ffi_handlers h CROSS JOIN frames fr ON fr.id = h.frame"
@@ -186,10 +186,10 @@ class _RunData:
         for join, how, site in reader.rows(
             "SELECT j.id, j.how, k.site FROM ffi_joins j JOIN ffi_candidates k ON k.join_id = j.id"
             f" WHERE j.id {IN_JSON}",
-            json_list(sorted({run.join for run in runs if run.join is not None})),
+            build_json_list(sorted({run.join for run in runs if run.join is not None})),
         ):
             joins[join] = SiteEvidence(how), (*joins.get(join, (None, ()))[1], site)
-        wanted = json_list(sorted({run.arguments for run in runs}))
+        wanted = build_json_list(sorted({run.arguments for run in runs}))
         texts: dict[int, str] = dict(reader.rows(f"SELECT id, json FROM arguments WHERE id {IN_JSON}", wanted))
         sites = sites_by_id(reader, {site for _, candidates in joins.values() for site in candidates})
         return cls(by_target, joins, sites, texts, _read_handlers(reader, {run.stack for run in runs}))
@@ -316,7 +316,7 @@ def _read_use(reader: Reader, name: str) -> FfiUse:
         runs=sum(calls for stage, _, calls in stacks if stage == _EXECUTE),
         recent=_sum_runs(recent),
         shapes=tuple(shape for shape in dict.fromkeys(shapes) if shape != "() -> ()")[:_MAX_SHAPES],
-        error=message_with_code(failed.error, run_data.error_message(failed)) if failed is not None else "",
+        error=format_message_with_code(failed.error, run_data.error_message(failed)) if failed is not None else "",
     )
 
 
@@ -324,7 +324,7 @@ def _read_recent_runs(reader: Reader, name: str) -> list[_HandlerRun]:
     """Return the latest runs of a target, latest first."""
     calls = list(itertools.islice(_iter_runs_latest_first(reader, name), _MAX_RECENT_RUNS))
     query = f"SELECT call, join_id FROM ffi_runs WHERE call {IN_JSON}"
-    joins: dict[int, int] = dict(reader.rows(query, json_list([row[0] for row in calls])))
+    joins: dict[int, int] = dict(reader.rows(query, build_json_list([row[0] for row in calls])))
     return [
         _HandlerRun(name, _EXECUTE, call, stack, duration, error, arguments_id, joins.get(call))
         for call, stack, duration, error, arguments_id in calls
@@ -359,13 +359,13 @@ def _distinct_handlers(
                 stage=stage,
                 function=frame.function,
                 location=frame.location or frame.function.location,
-                implementation=None if implementation is None else _source_function(implementation),
+                implementation=None if implementation is None else _find_source_function(implementation),
                 signature=signature,
             )
     return tuple(sorted(found.values(), key=lambda handler: handler.stage != _EXECUTE))
 
 
-def _source_function(implementation: FrameRow) -> FunctionRow:
+def _find_source_function(implementation: FrameRow) -> FunctionRow:
     """Return the source function of a handler. A shared capture has only the location of its frame."""
     function = implementation.function
     return replace(function, location=function.location or implementation.location)
@@ -386,7 +386,7 @@ def _read_handlers(
         " JOIN frames f ON f.id = n.frame WHERE e.depth > 0"
         ") SELECT e.stack, e.frame, h.implementation, h.signature FROM ends e"
         " LEFT JOIN ffi_handlers h ON h.frame = e.frame WHERE e.depth = 0",
-        json_list(sorted(stacks)),
+        build_json_list(sorted(stacks)),
     )
     frames = frames_by_id(reader, {frame for row in rows for frame in row[1:3] if frame is not None})
     return {
@@ -423,7 +423,7 @@ def _read_registrations(reader: Reader) -> dict[str, list[FfiRegistration]]:
         "SELECT name, platform, api_version, stages, is_wrapped, registered_at FROM ffi_targets"
         f" WHERE capture {_IN_SCOPE} ORDER BY id"
     ):
-        line = _registering_line(json.loads(frames))
+        line = _find_registering_line(json.loads(frames))
         entry = FfiRegistration(platform, version, tuple(json.loads(stages)), bool(is_wrapped), line)
         known = found.setdefault(name, [])
         if entry not in known:  # each process registers its own
@@ -431,7 +431,7 @@ def _read_registrations(reader: Reader) -> dict[str, list[FfiRegistration]]:
     return found
 
 
-def _registering_line(frames: Sequence[tuple[str, int, str]]) -> PythonLine | None:
+def _find_registering_line(frames: Sequence[tuple[str, int, str]]) -> PythonLine | None:
     """Return the innermost program line; None if an installed package, such as JAX, registered the target itself."""
     for path, line, function in frames:
         if not is_installed(path):
@@ -457,7 +457,7 @@ def _build_troubles(
         if problem.target == target:
             explained = explain_problem(problem, registered)
             query = f"SELECT id FROM ffi_sites WHERE key {IN_JSON}"
-            ids = [site for (site,) in reader.rows(query, json_list(problem.sites))]
+            ids = [site for (site,) in reader.rows(query, build_json_list(problem.sites))]
             sites = tuple(sites_by_id(reader, ids).values())
             found.append(FfiProblem(problem.message, explained.text, explained.remedy, 1, sites, None))
     return found

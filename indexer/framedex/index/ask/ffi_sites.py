@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from framedex.index.file.conventions import IN_JSON, Row, json_list
+from framedex.index.file.conventions import IN_JSON, Row, build_json_list
 from framedex.index.file.paths import is_installed
 from framedex.index.read.rows import Reader, frames_by_id, read_frame_chain
 from framedex.model import FfiSite, FrameRow, HandlerOrigin, PythonLine, SiteEvidence
@@ -26,7 +26,7 @@ def sites_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FfiSite]:
     rows = reader.rows(
         "SELECT s.id, s.key, s.target, s.leaf, n.depth, s.from_metadata FROM ffi_sites s"
         f" LEFT JOIN nodes n ON n.id = s.user_node WHERE s.id {IN_JSON}",
-        json_list(sorted(ids)),
+        build_json_list(sorted(ids)),
     )
     chains = {row[0]: read_frame_chain(reader, row[3]) for row in rows if row[3]}
     frames = frames_by_id(reader, {frame for frames in chains.values() for frame in frames})

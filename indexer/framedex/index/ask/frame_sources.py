@@ -27,7 +27,7 @@ from framedex.model import (
 )
 from framedex.path_resolution.files import file_exists
 from framedex.sources.releases.builds import release_of_python
-from framedex.sources.releases.components import Component, FrameOwner, owner_of_native, owner_of_python
+from framedex.sources.releases.components import Component, FrameOwner, find_owner_of_native, find_owner_of_python
 
 # A group has equal values in all these columns. Python code has its file in place of a binary.
 _GROUPS = """
@@ -132,10 +132,10 @@ def _sort_counts(counts: Mapping[tuple[LineSource, str], list[int]]) -> tuple[Fr
 
 def _find_owner(group: _FrameGroup, component_of_folder: str) -> FrameOwner:
     if group.language is Language.PYTHON:
-        return owner_of_python(group.module)
+        return find_owner_of_python(group.module)
     is_mapped = bool(group.path) and not is_local(group.path)
     component = group.path.partition("@")[0] if is_mapped else component_of_folder
-    return owner_of_native(group.module, group.path, component, group.namespace)
+    return find_owner_of_native(group.module, group.path, component, group.namespace)
 
 
 class _LineOrigins:

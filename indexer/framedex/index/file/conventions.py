@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 Row = tuple[Any, ...]
 
 IN_JSON = "IN (SELECT value FROM json_each(?))"
-"""A condition for any number of values, bound as one JSON parameter (`json_list`)."""
+"""A condition for any number of values, bound as one JSON parameter (`build_json_list`)."""
 
 PYTHON_LEAF = "coalesce(nullif(s.site_leaf, 0), nullif(s.python_leaf, 0), s.leaf)"
 """The innermost node of `stacks s` for Python: of the FFI site, else of the Python stack, else of the stack."""
@@ -71,7 +71,7 @@ DEFINITIONS_WITH_CALLS = (
 """Rows for `build_definitions_with_calls`, by a file's path: its functions, and other definitions with calls."""
 
 
-def json_list(values: Iterable[object]) -> str:
+def build_json_list(values: Iterable[object]) -> str:
     """Return the values as one JSON parameter for `IN_JSON` and `json_each`."""
     return json.dumps(list(values))
 

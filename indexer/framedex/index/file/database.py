@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from framedex.base.errors import FramedexError, raise_if_no_descriptor
-from framedex.base.folders import folders_upwards
+from framedex.base.folders import iterate_folders_upwards
 from framedex.base.regularfile import open_regular
 from framedex.index.file.schema import APPLICATION_ID, VERSION, find_foreign_part
 
@@ -108,7 +108,7 @@ def find_index(start: Path) -> Path | None:
 def find_indexes(start: Path) -> Iterator[Path]:
     """Every `.framedex/index.db` in `start` and the folders above it, nearest first."""
     # Strings instead of Path for speed: every editor query checks a path of ten folders.
-    folders = folders_upwards(str(start.absolute()))
+    folders = iterate_folders_upwards(str(start.absolute()))
     candidates = (os.path.join(folder, ".framedex", "index.db") for folder in folders)  # noqa: PTH118
     return map(Path, filter(os.path.isfile, candidates))  # Path.is_file raises if permission is denied
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from framedex.index.file.values import to_storable
 from framedex.model.locations import is_library_file
-from framedex.path_resolution.moved_files import FolderMove, FolderMoves, project_of
+from framedex.path_resolution.moved_files import FolderMove, FolderMoves, find_project
 
 LATEST_PROJECT_FOLDER = "SELECT path FROM project_folders ORDER BY id DESC LIMIT 1"
 """The project's folder when the index was last written."""
@@ -23,7 +23,7 @@ _SYSTEM = re.compile(r"^/(?:usr/)?(?:bin|include|lib|lib64|share)/")  # binaries
 
 def find_project_folder(path: Path) -> str | None:
     """Return the project of the index file at `path`, with links resolved; None for an index stored elsewhere."""
-    return project_of(os.path.realpath(path))
+    return find_project(os.path.realpath(path))
 
 
 def has_project_moved(connection: sqlite3.Connection, path: Path) -> bool:

@@ -163,9 +163,9 @@ def _checksum_in_subprocess(path: Path) -> int:
     """
     import subprocess
 
-    from framedex.base.interpreters import bare_code_command
+    from framedex.base.interpreters import build_bare_command
 
-    command = bare_code_command(_CHECKSUM_SCRIPT)
+    command = build_bare_command(_CHECKSUM_SCRIPT)
     done = subprocess.run(  # noqa: TID251
         [*command, os.path.realpath(path)], check=False, capture_output=True, stdin=subprocess.DEVNULL
     )

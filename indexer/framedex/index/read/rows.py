@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from framedex.base.progress import QueryProgress
-from framedex.index.file.conventions import IN_JSON, Row, json_list
+from framedex.index.file.conventions import IN_JSON, Row, build_json_list
 from framedex.index.file.database import translate_errors
 from framedex.index.file.values import build_location, fold_range, read_stored_text, to_storable, to_unsigned
 from framedex.index.read.locations import LocationMapper, StatementLines, UrlFinder, build_state
@@ -98,13 +98,13 @@ class Scope:
         return f"(SELECT {_TOTALS_COLUMNS[table]} FROM {table} WHERE run = {self.run})"
 
 
-def location_columns(table: str) -> str:
-    """Return the columns of a location in functions or frames, for `Reader.location`; needs `location_joins`."""
+def build_location_columns(table: str) -> str:
+    """Return the columns of a location for `Reader.build_location`; the query needs `build_location_joins`."""
     state = ", ".join(f"coalesce({table}v.{name}, {table}s.{name})" for name in ("modified", "size", "blob"))
     return f"{table}f.path, {table}.line, {table}.how, {state}"
 
 
-def location_joins(table: str) -> str:
+def build_location_joins(table: str) -> str:
     """Return the joins for the location columns of a table of functions or frames."""
     return (
         f" LEFT JOIN files {table}f ON {table}f.id = {table}.file"
@@ -114,9 +114,9 @@ def location_joins(table: str) -> str:
 
 
 FUNCTION_COLUMNS = (
-    "fn.id, fn.language, fn.role, fn.name, fn.symbol, fn.module, fn.unit, fn.end_line, " + location_columns("fn")
+    "fn.id, fn.language, fn.role, fn.name, fn.symbol, fn.module, fn.unit, fn.end_line, " + build_location_columns("fn")
 )
-FUNCTION_TABLES = "functions fn" + location_joins("fn")
+FUNCTION_TABLES = "functions fn" + build_location_joins("fn")
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ class Reader:
         query = "SELECT run FROM captures WHERE calls > 0 ORDER BY run"
         return self.row(f"{query} LIMIT 1") != self.row(f"{query} DESC LIMIT 1")
 
-    def location(
+    def build_location(
         self,
         path: str | None,
         line: int | None,
@@ -216,7 +216,7 @@ def functions_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FunctionRow
 
 def _read_functions(reader: Reader, ids: list[int]) -> dict[int, Callable[[], FunctionRow]]:
     query = f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.id {IN_JSON}"
-    return {row[0]: partial(_build_function, reader, row) for row in reader.rows(query, json_list(ids))}
+    return {row[0]: partial(_build_function, reader, row) for row in reader.rows(query, build_json_list(ids))}
 
 
 def frames_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FrameRow]:
@@ -225,11 +225,11 @@ def frames_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FrameRow]:
 
 
 def _read_frames(reader: Reader, ids: list[int]) -> dict[int, Callable[[], FrameRow]]:
-    wanted = json_list(ids)
+    wanted = build_json_list(ids)
     rows = reader.rows(
         f"SELECT fr.id, fr.function, m.path, fr.offset, fr.inlined, fr.is_returning, fr.recorded_line,"
-        f" {location_columns('fr')}"
-        f" FROM frames fr LEFT JOIN modules m ON m.id = fr.module {location_joins('fr')} WHERE fr.id {IN_JSON}",
+        f" {build_location_columns('fr')}"
+        f" FROM frames fr LEFT JOIN modules m ON m.id = fr.module {build_location_joins('fr')} WHERE fr.id {IN_JSON}",
         wanted,
     )
     functions = functions_by_id(reader, {row[1] for row in rows})
@@ -247,8 +247,8 @@ def _read_frames(reader: Reader, ids: list[int]) -> dict[int, Callable[[], Frame
 def _build_frame(reader: Reader, row: Row, function: FunctionRow, candidates: Iterable[Row]) -> FrameRow:
     reader.cache.depend_on_entry("function", function.id)
     urls = UrlFinder(reader)
-    found = (reader.location(*place) for place in candidates)
-    location, places = fold_range(reader.location(*row[7:]), [place for place in found if place is not None])
+    found = (reader.build_location(*place) for place in candidates)
+    location, places = fold_range(reader.build_location(*row[7:]), [place for place in found if place is not None])
     return FrameRow(
         id=row[0],
         function=function,
@@ -286,8 +286,8 @@ def build_functions(reader: Reader, rows: Iterable[Row]) -> list[FunctionRow]:
 
 
 def _build_function(reader: Reader, row: Row) -> FunctionRow:
-    place = reader.location(*row[8:])
-    end = reader.location(row[8], row[7] or None, *row[10:])
+    place = reader.build_location(*row[8:])
+    end = reader.build_location(row[8], row[7] or None, *row[10:])
     return FunctionRow(
         id=row[0],
         language=Language(row[1]),

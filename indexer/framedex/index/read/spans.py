@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 
-from framedex.index.file.conventions import IN_JSON, SPAN_SIZE, Row, json_item, json_list
+from framedex.index.file.conventions import IN_JSON, SPAN_SIZE, Row, build_json_list, json_item
 from framedex.index.read.rows import CALL_TABLES, Reader
 
 KIND_TABLES = (
@@ -71,7 +71,7 @@ def _read_spans(reader: Reader, kinds: Sequence[int], ids: IdRange, *, backwards
     bounds = ids.first - SPAN_SIZE, ids.last
     if len(kinds) > _MAX_MERGED_KINDS:
         query = f"SELECT first_call, last_call FROM call_spans WHERE kind {IN_JSON} AND {within}"
-        return reader.iter_rows(query, json_list(kinds), *bounds)
+        return reader.iter_rows(query, build_json_list(kinds), *bounds)
     query = f"SELECT first_call, last_call FROM call_spans WHERE kind = ? AND {within}"
     each = (reader.iter_rows(query, kind, *bounds) for kind in kinds)
     return heapq.merge(*each, key=lambda span: span[0], reverse=backwards)
@@ -96,10 +96,12 @@ def iter_calls(
         f"SELECT {columns} FROM json_each(?) s CROSS JOIN {tables}"
         f" WHERE c.id BETWEEN {json_item(0)} AND {json_item(1)} AND c.kind {IN_JSON}{condition}"
     )
-    wanted = json_list(kinds)
+    wanted = build_json_list(kinds)
     way = IdScan(reader, ids, backwards=backwards)
     for ranges in way.split_portions(iter_id_ranges(reader, kinds, ids, backwards=backwards)):
-        rows = sorted(reader.rows(query, json_list(ranges), wanted, *parameters), reverse=backwards, key=itemgetter(0))
+        rows = sorted(
+            reader.rows(query, build_json_list(ranges), wanted, *parameters), reverse=backwards, key=itemgetter(0)
+        )
         yield from way.report_rows(rows)
 
 

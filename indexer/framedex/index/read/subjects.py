@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 from framedex.base.errors import FramedexError
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.read.locations import build_state
 from framedex.index.read.rows import CAPTURE_COLUMNS, Reader, build_capture, find_file_id
 from framedex.model import AnswerScope, CaptureRow, CaptureScope, FileState
@@ -285,7 +285,7 @@ class LineQuery(FileQuery):
                 "SELECT DISTINCT fr.line FROM frames fr"
                 f" WHERE {self.state_condition('fr', state)} AND fr.line {IN_JSON}"
                 " AND EXISTS (SELECT 1 FROM nodes n WHERE n.frame = fr.id)",
-                json_list([each.recorded for each in lines if each.state == state.id]),
+                build_json_list([each.recorded for each in lines if each.state == state.id]),
             )
         }
         return tuple(each for each in lines if (each.state, each.recorded) in lines_with_frames)
@@ -335,7 +335,7 @@ def scope_of_line(line: LineQuery) -> AnswerScope:
 
 def scope_of_functions(reader: Reader, functions: Collection[int]) -> AnswerScope:
     """Return the captures that an answer about the functions covers; the reader must be restricted to their run."""
-    return _build_subject_scope(reader, f"functions WHERE id {IN_JSON}", json_list(functions))
+    return _build_subject_scope(reader, f"functions WHERE id {IN_JSON}", build_json_list(functions))
 
 
 def scope_of_boundary(reader: Reader, capture: int, boundary: str) -> AnswerScope:

@@ -23,8 +23,8 @@ from framedex.index.file.conventions import (
     IS_READABLE,
     MAX_SAMPLES,
     STATE_OF_LINE,
+    build_json_list,
     json_item,
-    json_list,
 )
 from framedex.index.write.chain_totals import (
     Flags,
@@ -35,7 +35,7 @@ from framedex.index.write.chain_totals import (
     rank_in_group,
     unpack_pair,
 )
-from framedex.index.write.tree import Integers, NodeColumns, change_nodes, distinct_values, read_nodes
+from framedex.index.write.tree import Integers, NodeColumns, change_nodes, find_distinct_values, read_nodes
 from framedex.model import LinkEvidence
 
 _ROWS_AT_ONCE = 1 << 14
@@ -85,7 +85,7 @@ class ChainTotals:
         """Return the distinct keys of positions with their calls, their latest run and its calls."""
         rows = self.rows_of(key)
         of_row = key[self.place[rows]]
-        keys = distinct_values(of_row)
+        keys = find_distinct_values(of_row)
         group = np.searchsorted(keys, of_row)
         run, is_of_run = _latest_run(group, self.run[rows], len(keys))
         run_calls = _sum_by_group(group[is_of_run], self.run_calls[rows[is_of_run]], len(keys))
@@ -94,7 +94,7 @@ class ChainTotals:
 
 def _frames_json(tree: PathTree) -> str:
     """Return the frames in the chains, as the parameter of `IN_JSON`."""
-    return json_list(distinct_values(tree.frame).tolist())
+    return build_json_list(find_distinct_values(tree.frame).tolist())
 
 
 def _read_stored(connection: sqlite3.Connection, items: StackTotals) -> Integers:
@@ -102,7 +102,7 @@ def _read_stored(connection: sqlite3.Connection, items: StackTotals) -> Integers
     rows = connection.execute(
         "SELECT coalesce(x.duration, 0), coalesce(x.run, 0), coalesce(x.run_duration, 0) FROM json_each(?) s"
         f" LEFT JOIN stack_calls x ON x.stack = {json_item(0)} AND x.boundary = {json_item(1)}",
-        (json_list(_to_rows(items.stack, items.boundary)),),
+        (build_json_list(_to_rows(items.stack, items.boundary)),),
     ).fetchall()
     return np.array(rows, np.int64).reshape(-1, 3).T
 
@@ -234,10 +234,10 @@ def _add_to_nodes(connection: sqlite3.Connection, totals: ChainTotals) -> None:
         _to_rows(*sums, *longest, nodes),
     )
     made = connection.execute(
-        f"SELECT id FROM boundaries WHERE name {IN_JSON}", (json_list(CLIENT_CREATORS),)
+        f"SELECT id FROM boundaries WHERE name {IN_JSON}", (build_json_list(CLIENT_CREATORS),)
     ).fetchall()
     makes_client = np.isin(totals.boundary, np.array(made, np.int64).reshape(-1))
-    passed = distinct_values(node[totals.place[makes_client]])
+    passed = find_distinct_values(node[totals.place[makes_client]])
     connection.executemany("UPDATE nodes SET makes_client = 1 WHERE id = ?", _to_rows(passed))
 
 
@@ -380,7 +380,7 @@ def _add_samples(connection: sqlite3.Connection, items: StackTotals, nodes: Node
     tree = PathTree(nodes, items)
     lines = _PassedLines(connection, tree)
     counted = "SELECT count(*) FROM line_samples WHERE file = ? AND line = ? AND version = ?"
-    places = {key: lines.unpack(key) for key in distinct_values(lines.key[lines.key > 0]).tolist()}
+    places = {key: lines.unpack(key) for key in find_distinct_values(lines.key[lines.key > 0]).tolist()}
     room = {key: MAX_SAMPLES - connection.execute(counted, line).fetchone()[0] for key, line in places.items()}
     if not any(room.values()):
         return
@@ -390,7 +390,7 @@ def _add_samples(connection: sqlite3.Connection, items: StackTotals, nodes: Node
         f"SELECT s.key, t.arguments, a.has_shape FROM json_each(?) s JOIN stack_samples t ON t.stack = {json_item(0)}"
         f" AND t.boundary = {json_item(1)} JOIN arguments a ON a.id = t.arguments ORDER BY s.key, t.arguments"
     )
-    for item, sample, shape in connection.execute(query, (json_list(_to_rows(items.stack, items.boundary)),)):
+    for item, sample, shape in connection.execute(query, (build_json_list(_to_rows(items.stack, items.boundary)),)):
         of_item[item].append(sample)
         has_shape[item] |= bool(shape)
     by_rank = np.lexsort((-items.duration, ~has_shape))

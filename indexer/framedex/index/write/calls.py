@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from framedex.index.file.conventions import IN_JSON, SPAN_SIZE, json_list
+from framedex.index.file.conventions import IN_JSON, SPAN_SIZE, build_json_list
 from framedex.index.file.values import duration_to_bucket, to_storable
 from framedex.index.write.bulk_rows import NULL, copy_rows
 from framedex.index.write.chain_totals import StackTotals
@@ -100,9 +100,11 @@ class CallWriter:
         return int(self._kind_ids[stream_kind])
 
     def read_argument_texts(self, arguments: Integers) -> list[str]:
-        """Return the stored texts of these argument numbers of the stream."""
+        """Return the stored strings of these argument numbers of the stream."""
         ids = self._argument_ids[arguments].tolist()
-        found = dict(self._connection.execute(f"SELECT id, json FROM arguments WHERE id {IN_JSON}", (json_list(ids),)))
+        found = dict(
+            self._connection.execute(f"SELECT id, json FROM arguments WHERE id {IN_JSON}", (build_json_list(ids),))
+        )
         return [found[number] for number in ids]
 
     def take_items(self) -> tuple[StackTotals, list[tuple[int, int, int]]]:

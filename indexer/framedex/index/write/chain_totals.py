@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from framedex.index.write.tree import Integers, NodeColumns, distinct_values
+from framedex.index.write.tree import Integers, NodeColumns, find_distinct_values
 
 Flags = npt.NDArray[np.bool_]
 
@@ -220,10 +220,10 @@ def find_passed_nodes(nodes: NodeColumns, items: StackTotals) -> Integers:
     parent = nodes.parent
     is_passed = np.zeros(len(parent), np.bool_)
     is_passed[0] = True
-    node = distinct_values(items.leaves.reshape(-1))
+    node = find_distinct_values(items.leaves.reshape(-1))
     while len(node := node[~is_passed[node]]):
         is_passed[node] = True
-        node = distinct_values(parent[node])
+        node = find_distinct_values(parent[node])
     return np.flatnonzero(is_passed)
 
 

@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.file.values import to_signed
 from framedex.index.write.records import FrameRecord, FunctionRecord, NamedBinary, NameSource
 from framedex.model import BinaryId, Language, Location, MergeOutcome
@@ -127,7 +127,7 @@ def _intern_functions(
             "SELECT id FROM functions WHERE module = ? AND name = ? AND symbol = ? AND unit = ? AND first_line = ?"
             " AND release = ?"
         )
-        version = _version_of_lambda(record, versions)
+        version = _find_version_of_lambda(record, versions)
         of_version = "" if version is None else f" AND version = {version}"
         row = connection.execute(f"{query}{of_version}", key).fetchone()
         if row is not None:
@@ -146,7 +146,7 @@ def _intern_functions(
     return ids
 
 
-def _version_of_lambda(record: FunctionRecord, versions: Mapping[str, int | None]) -> int | None:
+def _find_version_of_lambda(record: FunctionRecord, versions: Mapping[str, int | None]) -> int | None:
     """Return the version of the user's file that contains an unnamed Python function such as a lambda.
 
     None for all other functions: functions with the same name and first line are the same function.
@@ -267,7 +267,9 @@ def store_binaries(connection: sqlite3.Connection, named: Iterable[NamedBinary])
 def delete_unused_functions(connection: sqlite3.Connection, functions: Sequence[int]) -> None:
     """Delete the functions among these that no frame refers to any more, because their frames got better names."""
     unused = f"id {IN_JSON} AND NOT EXISTS (SELECT 1 FROM frames WHERE function = functions.id)"
-    deleted = connection.execute(f"DELETE FROM functions WHERE {unused} RETURNING short_name", (json_list(functions),))
+    deleted = connection.execute(
+        f"DELETE FROM functions WHERE {unused} RETURNING short_name", (build_json_list(functions),)
+    )
     names = [name for (name,) in deleted.fetchall()]
     connection.executemany(
         "UPDATE names SET is_recorded = 0 WHERE name = ?1 COLLATE NOCASE AND name = ?1"

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from framedex.index.file.conventions import IN_JSON, json_item, json_list
+from framedex.index.file.conventions import IN_JSON, build_json_list, json_item
 from framedex.index.write import aggregates
 from framedex.index.write.interning import intern_files, location_columns, store_candidates
 from framedex.index.write.records import FramePlacement, FunctionPlacement
@@ -38,11 +38,11 @@ def locate_recorded_frames(connection: sqlite3.Connection, placements: Sequence[
     """
     files = intern_files(connection, {placed.location.path for placed in placements})
     given = [(placed.frame, *location_columns(placed.location, files)) for placed in placements]
-    moved = connection.execute(_MOVED_FRAMES, (json_list(given),)).fetchall()
+    moved = connection.execute(_MOVED_FRAMES, (build_json_list(given),)).fetchall()
     if not moved:
         return
     connection.executemany("UPDATE frames SET file = ?, line = ?, how = ? WHERE id = ?", moved)
-    frames = json_list([row[3] for row in moved])
+    frames = build_json_list([row[3] for row in moved])
     functions = f"id IN (SELECT function FROM frames WHERE id {IN_JSON})"
     connection.execute(
         "UPDATE functions SET (file, line, how) ="
@@ -62,7 +62,7 @@ def locate_program_lines(connection: sqlite3.Connection, files: Mapping[str, str
     of the recorded files.
     """
     ids = intern_files(connection, {*files, *files.values()})
-    here = json_list((ids[recorded], ids[path]) for recorded, path in files.items())
+    here = build_json_list((ids[recorded], ids[path]) for recorded, path in files.items())
     connection.execute(
         "WITH given AS MATERIALIZED ("
         f"SELECT {json_item(0)} AS recorded, {json_item(1)} AS file FROM json_each(?) s), wanted AS ("
@@ -85,7 +85,7 @@ def write_placements(
     spots = [spot for placed in placements for spot in (placed.location, *placed.candidates) if spot]
     spots += [spot for placed in frames for spot in (placed.location, *placed.candidates)]
     files = intern_files(connection, {spot.path for spot in spots})
-    own = json_list([placed.frame for placed in frames])
+    own = build_json_list([placed.frame for placed in frames])
     store_indexed_blobs(connection, files.values())
     are_counted = [_write_placement(connection, placement, files, own) for placement in placements]
     are_counted += [_write_frame_location(connection, placed, files) for placed in frames]
@@ -102,7 +102,7 @@ def _write_frame_location(connection: sqlite3.Connection, placed: FramePlacement
     """Store the location of a frame; return whether it moved and is counted."""
     where = location_columns(placed.location, files)
     connection.execute("DELETE FROM candidates WHERE frame = ?", (placed.frame,))
-    store_candidates(connection, placed.frame, _stored_candidates(placed), files)
+    store_candidates(connection, placed.frame, _read_stored_candidates(placed), files)
     moved = connection.execute(
         "UPDATE frames SET file = ?, line = ?, how = ?"
         f" WHERE id = ? AND (file IS NOT ? OR line IS NOT ? OR how IS NOT ?) RETURNING {_IS_COUNTED}",
@@ -111,7 +111,7 @@ def _write_frame_location(connection: sqlite3.Connection, placed: FramePlacement
     return (1,) in moved
 
 
-def _stored_candidates(placed: FramePlacement) -> Sequence[Location]:
+def _read_stored_candidates(placed: FramePlacement) -> Sequence[Location]:
     """The candidates of a frame; for a range its last line, which `fold_range` reads."""
     last = placed.location.last_line
     return placed.candidates if last is None else (replace(placed.location, line=last),)

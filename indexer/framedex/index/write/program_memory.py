@@ -43,7 +43,7 @@ def intern_program_memory(
     assert row is not None
     connection.executemany(
         f"INSERT INTO program_buffers VALUES ({', '.join('?' * 11)})",
-        [(row, number, *_buffer_values(buffer)) for number, buffer in enumerate(memory.buffers)],
+        [(row, number, *_build_buffer_values(buffer)) for number, buffer in enumerate(memory.buffers)],
     )
     lines = [
         (row, number, is_fused, position, to_storable(op), frame)
@@ -103,7 +103,7 @@ def _add_fusions(
     )
 
 
-def _buffer_values(buffer: ProgramBuffer) -> tuple[object, ...]:
+def _build_buffer_values(buffer: ProgramBuffer) -> tuple[object, ...]:
     texts = (buffer.instruction, buffer.opcode, buffer.op, buffer.shape)
     lives = (buffer.size, buffer.first, buffer.last)
     return (*map(to_storable, texts), *lives, to_storable(buffer.last_instruction), buffer.is_near)

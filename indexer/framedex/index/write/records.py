@@ -151,8 +151,8 @@ class StoredMemory:
 class RecordedSource:
     """A source file as it was when its first frame was recorded.
 
-    `modified` is its modification time in ns since 1970. `read` returns its bytes, None if the capture does not have
-    them. `is_content` returns whether other bytes equal them.
+    `modified` is its modification time in ns since the Unix epoch. `read` returns its bytes, None if the capture does
+    not have them. `is_content` returns whether other bytes equal them.
     """
 
     modified: int

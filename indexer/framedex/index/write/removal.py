@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection
 
-from framedex.index.file.conventions import IN_JSON, MAX_SAMPLES, json_list
+from framedex.index.file.conventions import IN_JSON, MAX_SAMPLES, build_json_list
 from framedex.index.write import aggregates
 from framedex.index.write.costs.memory import delete_memory
 from framedex.index.write.costs.transfers import delete_transfers
@@ -107,6 +107,6 @@ def _delete_unused_functions(connection: sqlite3.Connection) -> None:
         f"UPDATE names SET is_recorded = 0 WHERE name {IN_JSON}"
         " AND name NOT IN (SELECT short_name FROM functions UNION SELECT name FROM boundaries"
         " UNION SELECT target FROM ffi_functions)",
-        (json_list(unused_names),),
+        (build_json_list(unused_names),),
     )
     delete_unused_names(connection, unused_names)

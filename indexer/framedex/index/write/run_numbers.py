@@ -10,7 +10,7 @@ import sqlite3
 import zlib
 from collections.abc import Collection
 
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, build_json_list
 
 _RUNS_PER_MS = 1 << 18
 """The number of run numbers for one millisecond."""
@@ -26,11 +26,11 @@ def find_run_number(
     `identity`, `started` (Unix time) and `launch` (its launch id) describe the capture. If the number replaces another
     one, the totals are stale.
     """
-    first = _first_number(started)
+    first = _find_first_number(started)
     known = connection.execute("SELECT run FROM captures WHERE launch = ? LIMIT 1", (launch,)).fetchone()
     if known is not None and known[0] < first + _RUNS_PER_MS:
         return int(known[0]), False
-    number = _free_number(connection, first, launch or identity)
+    number = _find_free_number(connection, first, launch or identity)
     if known is not None:
         connection.execute("UPDATE captures SET run = ? WHERE launch = ?", (number, launch))
     return number, known is not None
@@ -39,7 +39,7 @@ def find_run_number(
 def find_launches(connection: sqlite3.Connection, captures: Collection[int]) -> list[str]:
     """Return the launch ids of these captures."""
     query = f"SELECT DISTINCT launch FROM captures WHERE id {IN_JSON} AND launch IS NOT NULL ORDER BY launch"
-    return [launch for (launch,) in connection.execute(query, (json_list(captures),))]
+    return [launch for (launch,) in connection.execute(query, (build_json_list(captures),))]
 
 
 def renumber_runs(connection: sqlite3.Connection, launches: Collection[str]) -> None:
@@ -47,16 +47,16 @@ def renumber_runs(connection: sqlite3.Connection, launches: Collection[str]) -> 
     for launch in launches:
         query = "SELECT min(started), min(run) FROM captures WHERE launch = ?"
         started, run = connection.execute(query, (launch,)).fetchone()
-        if run is not None and not 0 <= run - _first_number(started) < _RUNS_PER_MS:
-            number = _free_number(connection, _first_number(started), launch)
+        if run is not None and not 0 <= run - _find_first_number(started) < _RUNS_PER_MS:
+            number = _find_free_number(connection, _find_first_number(started), launch)
             connection.execute("UPDATE captures SET run = ? WHERE launch = ?", (number, launch))
 
 
-def _first_number(started: float) -> int:
+def _find_first_number(started: float) -> int:
     return min(max(int(started * 1e3), 1), _MAX_START_MS) * _RUNS_PER_MS
 
 
-def _free_number(connection: sqlite3.Connection, first: int, key: str) -> int:
+def _find_free_number(connection: sqlite3.Connection, first: int, key: str) -> int:
     """Return the number of a run in the millisecond with this first number, by the hash of its key."""
     place = zlib.crc32(key.encode()) % _RUNS_PER_MS
     while connection.execute("SELECT 1 FROM captures WHERE run = ?", (first + place,)).fetchone():

@@ -10,8 +10,8 @@ from framedex.index.file.conventions import (
     IN_JSON,
     SEARCHED_KINDS,
     SOURCE_MAP_COLUMNS,
+    build_json_list,
     build_source_map_info,
-    json_list,
 )
 from framedex.index.file.values import to_storable
 from framedex.index.write.interning import add_names, delete_unused_names, intern_files
@@ -67,7 +67,7 @@ def replace_files(
 
 
 def _read_contents(connection: sqlite3.Connection, files: Sequence[int]) -> dict[int, int]:
-    rows = connection.execute(f"SELECT file, content FROM source_files WHERE file {IN_JSON}", (json_list(files),))
+    rows = connection.execute(f"SELECT file, content FROM source_files WHERE file {IN_JSON}", (build_json_list(files),))
     return dict(rows)
 
 
@@ -115,7 +115,7 @@ def mark_stale(connection: sqlite3.Connection, files: Sequence[int]) -> None:
     connection.execute(
         f"INSERT OR IGNORE INTO unmatched SELECT DISTINCT short_name FROM definitions WHERE file {IN_JSON}"
         " AND short_name IN (SELECT short_name FROM functions)",
-        (json_list(files),),
+        (build_json_list(files),),
     )
 
 

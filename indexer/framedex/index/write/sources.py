@@ -16,7 +16,7 @@ from framedex.index.file.conventions import (
     Row,
     build_definition,
     build_definitions_with_calls,
-    json_list,
+    build_json_list,
     read_source_maps,
 )
 from framedex.index.file.database import translate_errors
@@ -132,7 +132,7 @@ class SourceTables:
             "SELECT fr.id, fn.language, fn.name, fn.short_name, fn.first_line, f.path, fr.recorded_line FROM frames fr"
             " JOIN files f ON f.id = fr.recorded_file JOIN functions fn ON fn.id = fr.function"
             f" WHERE f.path {IN_JSON} ORDER BY fr.id",
-            json_list(paths),
+            build_json_list(paths),
         )
         return [RecordedLine(row[0], Language(row[1]), *row[2:7]) for row in rows]
 
@@ -234,7 +234,7 @@ class SourceTables:
 
     def remove_files(self, paths: Iterable[str]) -> None:
         """Remove deleted source files, with their definitions."""
-        files = [file for (file,) in self._rows(f"SELECT id FROM files WHERE path {IN_JSON}", json_list(paths))]
+        files = [file for (file,) in self._rows(f"SELECT id FROM files WHERE path {IN_JSON}", build_json_list(paths))]
         delete_definitions(self.connection, files)
         self.connection.executemany("DELETE FROM source_files WHERE file = ?", [(file,) for file in files])
 
@@ -280,7 +280,7 @@ class SourceTables:
         return [
             UnplacedFunction(
                 id=row[0],
-                record=_function_record(row[1:15]),
+                record=_build_function_record(row[1:15]),
                 seen_line=build_location(row[15], row[16], LocationEvidence.EXACT),
             )
             for row in rows
@@ -305,7 +305,7 @@ class SourceTables:
             " JOIN functions called ON called.id = inward.function"
             f" WHERE fr.function {IN_JSON} AND fr.how IS NOT 'exact' AND fr.depth = 0"
             " AND called.language = ? ORDER BY fr.id, called.symbol",
-            json_list(functions),
+            build_json_list(functions),
             Language.NATIVE.value,
         )
         return [UnresolvedFrame(row[0], row[1], BinaryId(*row[2:5]), to_unsigned(row[5]), row[6]) for row in rows]
@@ -348,7 +348,7 @@ class SourceTables:
             return self.connection.execute(query, parameters).fetchall()
 
 
-def _function_record(row: Row) -> FunctionRecord:
+def _build_function_record(row: Row) -> FunctionRecord:
     language, role, name, short_name, symbol, mangled, module, unit, first_line, path, line, how, *origin = row
     return FunctionRecord(
         language=Language(language),

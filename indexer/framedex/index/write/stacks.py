@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from framedex.index.file.conventions import IN_JSON, MAX_SAMPLES, SPAN_SIZE, json_list
+from framedex.index.file.conventions import IN_JSON, MAX_SAMPLES, SPAN_SIZE, build_json_list
 from framedex.index.write.interning import StackLeaves, intern_stacks
 from framedex.index.write.tree import StackTree, expand_inlined_frames, write_chains
 from framedex.model import CallBatch, LinkEvidence, Stack
@@ -179,7 +179,7 @@ def intern_kind(
 
 def recount_kinds(connection: sqlite3.Connection, kinds: Iterable[int]) -> None:
     """Rebuild spans, totals and samples of these kinds from the calls of their captures, and delete empty kinds."""
-    changed = json_list(kinds)
+    changed = build_json_list(kinds)
     captures = connection.execute(
         "SELECT id, first_call, last_call FROM captures"
         f" WHERE id IN (SELECT capture FROM call_kinds WHERE id {IN_JSON})",

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.file.paths import is_framedex_hook, is_installed
 from framedex.index.write.bulk_rows import copy_rows
 
 Integers = npt.NDArray[np.int64]
 
 
-def distinct_values(values: Integers) -> Integers:
+def find_distinct_values(values: Integers) -> Integers:
     """Return the distinct values, sorted. numpy's `unique` hashes integers first and takes several times as long."""
     values = np.sort(values)
     unique: Integers = values[np.diff(values, prepend=values[:1] - 1) != 0]
@@ -148,19 +148,19 @@ class StackTree:
         self._connection.execute(
             "INSERT OR IGNORE INTO unmatched SELECT DISTINCT fn.short_name FROM frames fr"
             f" JOIN functions fn ON fn.id = fr.function WHERE fr.id {IN_JSON} AND fr.how IS NOT 'exact'",
-            (json_list(distinct_values(stored.frame[parent]).tolist()),),
+            (build_json_list(find_distinct_values(stored.frame[parent]).tolist()),),
         )
 
     def _find_user_nodes(self, first: int, depth: Integers) -> Integers:
         """Return the `user_node` of each new node; see `schema.sql`. The new nodes begin at `first`."""
         parent, frame = self._stored.parent, self._stored.frame
-        above = distinct_values(parent[first:])
+        above = find_distinct_values(parent[first:])
         query = "SELECT n.id, n.user_node FROM json_each(?) s JOIN nodes n ON n.id = s.value"
-        rows = self._connection.execute(query, (json_list(above[above < first].tolist()),)).fetchall()
+        rows = self._connection.execute(query, (build_json_list(above[above < first].tolist()),)).fetchall()
         known, known_user = np.array(rows, np.int64).reshape(-1, 2).T
         user = np.zeros(len(parent), np.int64)
         user[known] = known_user
-        frames = distinct_values(np.concatenate([frame[first:], frame[known_user]]))
+        frames = find_distinct_values(np.concatenate([frame[first:], frame[known_user]]))
         kinds = self._find_python_frames(frames.tolist())
         is_python, is_own = np.zeros((2, int(np.max(frames)) + 1), np.bool_)
         is_python[[*kinds]] = True
@@ -180,7 +180,7 @@ class StackTree:
             " JOIN functions fn ON fn.id = fr.function AND fn.language = 'python'"
             " JOIN files f ON f.id = coalesce(fr.recorded_file, fr.file) WHERE fr.line > 0"
         )
-        rows = self._connection.execute(query, (json_list(sorted(frames)),))
+        rows = self._connection.execute(query, (build_json_list(sorted(frames)),))
         return {frame: not is_installed(path) for frame, path in rows if not is_framedex_hook(path)}
 
     def _compute_depths(self, nodes: Integers) -> Integers:

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from framedex.base.regularfile import read_regular_text
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.file.paths import is_user_file
 from framedex.index.file.values import pack_text
 from framedex.index.write.interning import intern_files
 from framedex.index.write.records import FrameRecord, RecordedSource
 from framedex.model import FileState
-from framedex.sources.file_versions import are_installed_together, blob_name, file_state, read_stable
+from framedex.sources.file_versions import are_installed_together, compute_blob_name, read_file_state, read_stable
 
 _MIN_MTIME_NS = 400_000_000 * 1_000_000_000  # 1982; reproducible archives give their files earlier, meaningless times
 
@@ -39,7 +39,7 @@ def store_versions(
     Python files. The state of another file is unknown if the file was changed after `began`, or after the build of its
     binary. Files that the binary's installer wrote together with the binary are an exception.
     """
-    frames_json = json_list(frames)
+    frames_json = build_json_list(frames)
     rows = connection.execute(
         "SELECT DISTINCT fr.file, f.path, fr.recorded_file, r.path, fr.module, m.path FROM frames fr"
         " JOIN files f ON f.id = fr.file LEFT JOIN files r ON r.id = fr.recorded_file"
@@ -119,10 +119,10 @@ def store_indexed_blobs(connection: sqlite3.Connection, files: Iterable[int]) ->
     rows = connection.execute(
         f"SELECT s.file, f.path, s.modified, s.size FROM source_files s JOIN files f ON f.id = s.file"
         f" WHERE s.file {IN_JSON} AND s.blob = '' AND s.map IS NULL",
-        (json_list(files),),
+        (build_json_list(files),),
     ).fetchall()
     for file, path, modified, size in rows:
-        state = file_state(path)
+        state = read_file_state(path)
         if state and (state.modified, state.size) == (modified, size):
             connection.execute("UPDATE source_files SET blob = ? WHERE file = ?", (state.blob, file))
 
@@ -165,7 +165,7 @@ def _find_recorded_state(source: RecordedSource, path: str) -> _FileState:
     """Return the state in a recording: by the stored text, else by the hash of its content."""
     text = source.read()
     if text is not None:
-        return _FileState(FileState(source.modified, len(text), blob_name(text)), text)
+        return _FileState(FileState(source.modified, len(text), compute_blob_name(text)), text)
     present = read_stable(path)
     if present is None or not source.is_content(present.content):
         return _UNKNOWN
@@ -226,7 +226,7 @@ def _can_begin(name: str, first_line: int, lines: Sequence[str]) -> bool:
     if name.startswith("<"):
         return first_line <= len(lines)
     text = lines[first_line - 1].lstrip() if 0 < first_line <= len(lines) else ""
-    if name == "inner" and "%timeit" in text:  # IPython's function around timed code of a notebook cell
+    if name == "inner" and "%timeit" in text:  # the function that IPython wraps around timed code
         return True
     return text.startswith("@") or re.match(rf"(?:async\s+)?(?:def|class)\s+{re.escape(name)}\b", text) is not None
 

@@ -12,14 +12,14 @@ from framedex.base import words
 from framedex.base.errors import FramedexError
 from framedex.base.plaintext import visible
 from framedex.commands.report.contents import read_contents
-from framedex.commands.report.fragment import facts_fragment, fragment, trace_fragment
+from framedex.commands.report.fragment import render_facts_fragment, render_fragment, trace_fragment
 from framedex.commands.report.page import default_editor
 from framedex.index import Index
 from framedex.index.cost_tables import CostTables
 from framedex.model import CallFilter, Capture, CaptureRow, Metadata, Trace
-from framedex.texts.captures import all_problems, device_answer_heading
-from framedex.texts.compilations import compiles_total
-from framedex.texts.costs import memory_by_line, memory_total, transfers_total, waits_total
+from framedex.texts.captures import format_all_problems, format_device_answer_heading
+from framedex.texts.compilations import format_compiles_total
+from framedex.texts.costs import format_memory_total, format_transfers_total, format_waits_total, memory_by_line
 from framedex.texts.traces import format_trace
 
 if TYPE_CHECKING:
@@ -90,28 +90,28 @@ _MAX_FLAME_FUNCTIONS = 400
 """Maximum number of functions in a flame graph: a notebook stores it with every recorded cell."""
 
 
-def _recorded_html(recorded: CellAnswers) -> str:
+def _format_recorded_html(recorded: CellAnswers) -> str:
     return _index_html(recorded.index)
 
 
-def _recorded_text(recorded: CellAnswers) -> str:
+def _format_recorded_text(recorded: CellAnswers) -> str:
     return _index_text(recorded.index)
 
 
 def _index_html(index: Index) -> str:
-    return fragment(read_contents(index, index.answer_of(), _MAX_FLAME_FUNCTIONS), default_editor())
+    return render_fragment(read_contents(index, index.answer_of(), _MAX_FLAME_FUNCTIONS), default_editor())
 
 
 def _index_text(index: Index) -> str:
     calls = sum(row.calls for row in index.calls.totals(CallFilter(), by_thread=False))
     return "\n".join(
         (
-            device_answer_heading(index.answer_of()),
+            format_device_answer_heading(index.answer_of()),
             f"calls: {calls:,}",
-            f"compiles: {compiles_total(index.compiles())}",
-            f"transfers: {transfers_total(index.transfers())}",
-            f"memory: {memory_total(list(memory_by_line(index.memory())))}",
-            f"waits: {waits_total(index.waits().lines)}",
+            f"compiles: {format_compiles_total(index.compiles())}",
+            f"transfers: {format_transfers_total(index.transfers())}",
+            f"memory: {format_memory_total(list(memory_by_line(index.memory())))}",
+            f"waits: {format_waits_total(index.waits().lines)}",
         )
     )
 
@@ -127,12 +127,12 @@ def _format_row_facts(row: CaptureRow) -> Facts:
         f"Capture {row.id}",
         (
             ("Program", row.command),
-            ("Began", words.clock(row.started)),
+            ("Began", words.format_local_time(row.started)),
             ("Calls", f"{row.calls:,}"),
             ("Stacks", f"{row.stacks:,}"),
             ("With", ", ".join(f"{name} {version}" for name, version in sorted(packages.items()))),
             ("Folder", row.path),
-            *(("Lacks", problem) for problem in all_problems(row.stops, row.problems)),
+            *(("Lacks", problem) for problem in format_all_problems(row.stops, row.problems)),
         ),
     )
 
@@ -146,22 +146,30 @@ def _capture_facts(capture: Capture) -> Facts:
             ("Stacks", f"{len(capture.stacks):,}"),
             ("Threads", ", ".join(thread.name for thread in capture.threads)),
             ("Folder", str(capture.path)),
-            *(("Lacks", problem) for problem in all_problems(capture.stops, capture.problems)),
+            *(("Lacks", problem) for problem in format_all_problems(capture.stops, capture.problems)),
         ),
     )
 
 
-def _facts_text(found: Facts) -> str:
+def _format_facts(found: Facts) -> str:
     heading, facts = found
     return "\n".join([heading, *(f"  {name}: {visible(value)}" for name, value in facts)])
 
 
 _FORMATTERS: tuple[tuple[type, Callable[[Any], str], Callable[[Any], str]], ...] = (
-    (CellAnswers, _recorded_html, _recorded_text),
+    (CellAnswers, _format_recorded_html, _format_recorded_text),
     (Index, _index_html, _index_text),
     (Trace, _trace_html, format_trace),
-    (CaptureRow, lambda row: facts_fragment(*_format_row_facts(row)), lambda row: _facts_text(_format_row_facts(row))),
-    (Capture, lambda each: facts_fragment(*_capture_facts(each)), lambda each: _facts_text(_capture_facts(each))),
+    (
+        CaptureRow,
+        lambda row: render_facts_fragment(*_format_row_facts(row)),
+        lambda row: _format_facts(_format_row_facts(row)),
+    ),
+    (
+        Capture,
+        lambda each: render_facts_fragment(*_capture_facts(each)),
+        lambda each: _format_facts(_capture_facts(each)),
+    ),
 )
 """The displayed types, with their HTML and text formatters."""
 

@@ -132,10 +132,10 @@ class Extension:
 
     def _name(self) -> str:
         """The name of the running cell, with the notebook if Jupyter or VS Code provides its name."""
-        from framedex.integrations.notebook.recording import running_cell
+        from framedex.integrations.notebook.recording import find_running_cell
 
         notebook = self._shell.user_ns.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME") or ""
-        name = ":".join(filter(None, [Path(notebook).name, running_cell(self._shell)]))
+        name = ":".join(filter(None, [Path(notebook).name, find_running_cell(self._shell)]))
         return shlex.quote(name) if re.search(r"[\s'\"\\]", name) else name
 
     def _on_begin(self, info: ExecutionInfo) -> None:
@@ -164,9 +164,9 @@ class Extension:
         return info if any(each is info for each in self._running) else next(found, info)
 
     def _run_in_new_process(self, options: Options, text: str) -> None:
-        from framedex.integrations.notebook.recording import run_in_new_process, running_cell
+        from framedex.integrations.notebook.recording import find_running_cell, run_in_new_process
 
-        outcome = run_in_new_process(options, text, running_cell(self._shell))
+        outcome = run_in_new_process(options, text, find_running_cell(self._shell))
         if outcome.captures:
             self._show_answers(outcome.captures, options)
         else:

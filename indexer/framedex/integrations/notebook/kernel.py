@@ -66,7 +66,7 @@ class JaxRuntime:
 
     def _prepare(self, plugin: str, machine: Mapping[str, str]) -> None:
         from framedex.base.nativepart import ffi
-        from framedex.commands.launching.launch import check_python, find_runtime, loading_variables
+        from framedex.commands.launching.launch import build_loading_variables, check_python, find_runtime
         from framedex.commands.launching.runtimes import Runtime, find_plugin
 
         check_python(sys.executable)  # noqa: TID251
@@ -80,7 +80,7 @@ class JaxRuntime:
                 )
         else:
             runtime = find_runtime(sys.executable)  # noqa: TID251
-        variables = loading_variables(found, runtime, os.environ | machine)
+        variables = build_loading_variables(found, runtime, os.environ | machine)
         if _has_opened_devices():
             return
         os.environ.update(machine)

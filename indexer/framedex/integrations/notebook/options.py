@@ -13,11 +13,11 @@ import click
 from framedex.base.errors import FramedexError
 from framedex.commands.launching.options import (
     RECORDING_PARAMETERS,
-    behaviour_variables,
+    build_behaviour_variables,
+    build_machine_variables,
+    build_recording_variables,
     machine_options,
-    machine_variables,
     recording_options,
-    recording_variables,
 )
 
 FRESH_OPTION = "--fresh"
@@ -109,10 +109,10 @@ def _build_options(
 ) -> Options:
     if name and not name.isidentifier():
         raise click.UsageError(f"-o {name} is not a variable name.")
-    recording = recording_variables({each: others.pop(each) for each in RECORDING_PARAMETERS})
-    machine = machine_variables(others)
+    recording = build_recording_variables({each: others.pop(each) for each in RECORDING_PARAMETERS})
+    machine = build_machine_variables(others)
     if plugin and machine:
         raise click.UsageError("--device, --hbm and similar options are for the mock TPU, not for a plug-in.")
     if behaviours:
-        machine |= behaviour_variables(behaviours, None if plugin else "tpu", is_own_python=True)
+        machine |= build_behaviour_variables(behaviours, None if plugin else "tpu", is_own_python=True)
     return Options(name, output, fresh, plugin, recording, machine)

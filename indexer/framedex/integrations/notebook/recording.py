@@ -1,4 +1,4 @@
-"""Record a notebook cell, in this process or in a new one, and find the texts of cells."""
+"""Record a notebook cell, in this process or in a new one, and find the sources of cells."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from typing import Any
 
 from framedex.base.errors import FramedexError
 from framedex.captures import Cell, project_captures_folder, write_cells
-from framedex.commands.inputs.files import absolute, working_folder
-from framedex.commands.launching.launch import Launch, check_python, find_runtime, launch, metadata_variable
+from framedex.commands.inputs.files import to_absolute_path, working_folder
+from framedex.commands.launching.launch import Launch, build_metadata_variable, check_python, find_runtime, launch
 from framedex.commands.launching.outcome import Outcome
 from framedex.commands.launching.runtimes import Runtime, find_plugin
 from framedex.integrations.notebook.options import Options
@@ -33,15 +33,15 @@ class CellRecording:
         Raises FramedexError if recording is impossible.
         """
         self.options = options
-        folder = absolute(options.output or project_captures_folder(working_folder()))
-        metadata = metadata_variable(uuid.uuid4().hex, sys.executable, sys.argv[1:], name)  # noqa: TID251
+        folder = to_absolute_path(options.output or project_captures_folder(working_folder()))
+        metadata = build_metadata_variable(uuid.uuid4().hex, sys.executable, sys.argv[1:], name)  # noqa: TID251
         self._stack = ExitStack()
         self._captures = self._stack.enter_context(
             Recorder(_make_writable_folder(folder)).block({**options.recording, **metadata})
         )
 
     def end(self, cells: Iterable[Cell]) -> Sequence[Path]:
-        """Stop recording, store the texts of cells, and return the captures.
+        """Stop recording, store the sources of cells, and return the captures.
 
         Raises FramedexError if recording failed.
         """
@@ -60,7 +60,7 @@ def run_in_new_process(options: Options, text: str, name: str) -> Outcome:
     check_python(sys.executable)  # noqa: TID251
     plugin = find_plugin(options.plugin, sys.executable) if options.plugin else None  # noqa: TID251
     runtime = Runtime.PJRT if plugin else find_runtime(sys.executable)  # noqa: TID251
-    folder = _make_writable_folder(absolute(options.output or project_captures_folder(working_folder())))
+    folder = _make_writable_folder(to_absolute_path(options.output or project_captures_folder(working_folder())))
     with tempfile.TemporaryDirectory(prefix="framedex-") as place:
         script = Path(place) / f"{name}.py"
         script.write_text(text, "utf-8")
@@ -104,28 +104,28 @@ def recorded_cells(shell: Any) -> Iterator[Cell]:
     A cell has the typed text if that is known, otherwise IPython's translation; both have the same lines.
     """
     for recorded, entry in list(linecache.cache.items()):
-        name = _cell_name(shell, recorded)
+        name = _find_cell_name(shell, recorded)
         if name and len(entry) == 4:
-            yield Cell(recorded, name, _cell_text(shell, recorded, name, "".join(entry[2])))
+            yield Cell(recorded, name, _find_cell_source(shell, recorded, name, "".join(entry[2])))
 
 
-def running_cell(shell: Any) -> str:
+def find_running_cell(shell: Any) -> str:
     """The name of the cell that calls this function, such as `In[3]`; empty outside of a cell."""
     frame: FrameType | None = sys._getframe()
     while frame is not None:
-        if name := _cell_name(shell, frame.f_code.co_filename):
+        if name := _find_cell_name(shell, frame.f_code.co_filename):
             return name
         frame = frame.f_back
     return ""
 
 
-def _cell_name(shell: Any, recorded: str) -> str:
+def _find_cell_name(shell: Any, recorded: str) -> str:
     """The notebook's name of the cell with this file name in its code objects; empty if it is not a cell."""
     named = shell.compile.format_code_name(recorded)
     return named[1] if named is not None and _CELL_NAME.fullmatch(named[1]) else ""
 
 
-def _cell_text(shell: Any, recorded: str, name: str, translated: str) -> str:
+def _find_cell_source(shell: Any, recorded: str, name: str, translated: str) -> str:
     typed, number = shell.history_manager.input_hist_raw, int(name[len("In[") : -1])
     raw = typed[number] if number < len(typed) else ""
     if shell.compile.get_code_name(raw, translated, number) != recorded:

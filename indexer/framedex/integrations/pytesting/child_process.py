@@ -24,7 +24,7 @@ class SubprocessTest:
         """`typed` are pytest's arguments; the environment variable `variable` passes the report file to the child."""
         self._item = item
         self._test_id = _node_id(item)
-        self._arguments = [*_without_paths(typed, item.config), *_selecting_arguments(item, self._test_id)]
+        self._arguments = [*_remove_paths(typed, item.config), *_build_selecting_arguments(item, self._test_id)]
         self._variable = variable
         self.reports: dict[str, pytest.TestReport] = {}
 
@@ -87,7 +87,7 @@ class SubprocessTest:
         return report
 
 
-def _without_paths(typed: Sequence[str], config: pytest.Config) -> list[str]:
+def _remove_paths(typed: Sequence[str], config: pytest.Config) -> list[str]:
     """The arguments of pytest without test paths and `--`."""
     arguments = [_Argument(each) for each in typed]
     places = {id(each) for each in config._parser.parse(arguments).file_or_dir}
@@ -107,7 +107,7 @@ def _node_id(item: pytest.Item) -> str:
     return item.nodeid.removesuffix(f"@{names[0]}") if names else item.nodeid
 
 
-def _selecting_arguments(item: pytest.Item, name: str) -> Iterator[str]:
+def _build_selecting_arguments(item: pytest.Item, name: str) -> Iterator[str]:
     """The arguments that select one test with the same configuration."""
     config = item.config
     yield from ("--rootdir", str(config.rootpath))

@@ -64,9 +64,9 @@ def pytest_runtest_makereport(
     report = yield
     if _IS_RECORDED_TEST not in item.stash:
         return report
-    from framedex.integrations.pytesting.recorded_tests import subprocess_report
+    from framedex.integrations.pytesting.recorded_tests import run_in_subprocess
 
-    return subprocess_report(item, call.when) or report
+    return run_in_subprocess(item, call.when) or report
 
 
 @pytest.fixture

@@ -106,7 +106,7 @@ def recorder_of(item: pytest.Item) -> BlockRecorder:
     return recorded
 
 
-def subprocess_report(item: pytest.Item, phase: str) -> pytest.TestReport | None:
+def run_in_subprocess(item: pytest.Item, phase: str) -> pytest.TestReport | None:
     """The report of the child process on a phase of the test; None if the test runs here."""
     child = item.stash.get(_SUBPROCESS_TEST, None)
     return child.reports.get(phase) if child is not None else None

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import shell_word
+from framedex.base.plaintext import quote_shell_word
 from framedex.budgets.model import Budget, parse_budgets
-from framedex.budgets.verdicts import budget_findings, format_findings, judge
+from framedex.budgets.verdicts import build_budget_findings, format_findings, judge
 from framedex.index import Index
 from framedex.index.cost_tables import CostTables
 from framedex.integrations.process_recorder import Recorder
@@ -82,17 +82,19 @@ class Recording(CostTables):
                 pytest.PytestWarning(f"A budget is met according to the recording, but: {doubt}."), stacklevel=2
             )
         problems = [verdict.problem for verdict in verdicts if verdict.problem]
-        return "\n".join([*format_findings(budget_findings(verdicts)), *problems])
+        return "\n".join([*format_findings(build_budget_findings(verdicts)), *problems])
 
 
 def _check_completeness(index: Index) -> None:
     """Raise FramedexError if missing calls could hide an exceeded budget."""
-    from framedex.texts.captures import early_stop_text
+    from framedex.texts.captures import format_early_stop
 
     captures = index.captures()
     for capture in captures:
         if capture.stops:
-            raise FramedexError("Some calls are missing, so budgets cannot be checked.", early_stop_text(capture.stops))
+            raise FramedexError(
+                "Some calls are missing, so budgets cannot be checked.", format_early_stop(capture.stops)
+            )
         if chosen := Metadata.parse(capture.metadata_text).selected_by:
             raise FramedexError(
                 f"The recording excludes calls ({', '.join(sorted(chosen))}), so budgets cannot be checked.",
@@ -207,6 +209,6 @@ class RecordedBlock:
         if not broken:
             return ""
         self._recorded.keep_files()
-        index = shell_word(str(self._recording.index_path))
+        index = quote_shell_word(str(self._recording.index_path))
         more = f"For details: `framedex --index {index} compiles`, `transfers` or `memory`."
         return f"Over the budget of {self._owner}:\n{broken}\n{more}"

@@ -181,7 +181,7 @@ class _Notes:
                 number, _, cause, address = _SIGNAL_INFORMATION.unpack_from(content)
                 self.fault_address = address if number in _FAULTS and cause > 0 else None
             case "NT_FILE":
-                self.mappings = tuple(islice(_file_mappings(parsed), _MAX_MAPPINGS))
+                self.mappings = tuple(islice(_read_file_mappings(parsed), _MAX_MAPPINGS))
 
     def _read_thread(self, status: bytes) -> None:
         values = struct.unpack_from(f"<{len(REGISTERS)}Q", status, _REGISTERS_AT)
@@ -198,7 +198,7 @@ def _name_signal(number: int) -> str:
     return f"signal {number}"
 
 
-def _file_mappings(files: Any) -> Iterator[FileMapping]:
+def _read_file_mappings(files: Any) -> Iterator[FileMapping]:
     for each, name in zip(files["Elf_Nt_File_Entry"], files["filename"], strict=True):
         start, end, pages = each["vm_start"], each["vm_end"], each["page_offset"]
         yield FileMapping(start, end, pages * files["page_size"], os.fsdecode(name))

@@ -161,7 +161,7 @@ class Modules(Memory):
         with suppress(OSError):
             while address and len(content) < _MAX_VDSO_BYTES:
                 content += self._image.memory.read(address + len(content), _PAGE_BYTES)
-        elf = _elf_of_bytes(content)
+        elf = _parse_elf(content)
         self._vdso_size = len(content)
         return Module(VDSO, address, Path(VDSO), "", elf) if address and elf is not None else None
 
@@ -179,11 +179,11 @@ def _read_build_id(header: bytes) -> str:
     page = bytearray(header)  # the section headers are not in the page
     page[_SECTIONS_AT : _SECTIONS_AT + 8] = bytes(8)
     page[_SECTION_COUNT_AT:_NAMES_END] = bytes(4)
-    elf = _elf_of_bytes(bytes(page))
+    elf = _parse_elf(bytes(page))
     return (elf.build_id or "") if elf is not None else ""
 
 
-def _elf_of_bytes(content: bytes) -> Elf | None:
+def _parse_elf(content: bytes) -> Elf | None:
     try:
         return Elf(content, BytesIO(content))
     except (SystemLimitError, MemoryError):

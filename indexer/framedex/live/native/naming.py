@@ -20,7 +20,7 @@ NamedFrames = dict[NativeFrame, tuple[FoundFrame, ...]]
 
 def name_frames(stacks: ProcessStacks, resolver: Resolver) -> NamedFrames:
     """The functions of all native frames. Raises FramedexError if the index is damaged."""
-    texts_of = cache(lambda frame: tuple(_text_frames(frame)))  # threads of a pool have the same frames
+    texts_of = cache(lambda frame: tuple(_build_text_frames(frame)))  # threads of a pool have the same frames
     texts = {
         frame: texts_of(replace(frame, stack_pointer=0)) for thread in stacks.threads for frame in thread.native.frames
     }
@@ -44,7 +44,7 @@ def name_frames(stacks: ProcessStacks, resolver: Resolver) -> NamedFrames:
     return named
 
 
-def _text_frames(frame: NativeFrame) -> Iterator[TextFrame]:
+def _build_text_frames(frame: NativeFrame) -> Iterator[TextFrame]:
     """The frame as a debugger prints it: with debug information, a line for each function inlined there."""
     module = frame.module
     text = TextFrame(

@@ -20,14 +20,14 @@ from pathlib import Path
 
 from framedex.base import words
 from framedex.base.errors import FramedexError, raise_if_limit
-from framedex.base.memory_maps import MappedRange, read_maps, root_of
+from framedex.base.memory_maps import MappedRange, find_root, read_maps
 from framedex.live.memory import Memory, MemoryRanges, ProcessMemory
 from framedex.live.model import ProcessState
 from framedex.live.native.image import REGISTERS, FileMapping, ProcessImage, StopTimeoutError, ThreadRegisters
 from framedex.live.native.modules import VDSO
 from framedex.live.native.stacks import ProcessStacks, read_stacks
 from framedex.live.snapshot import describe_refusal
-from framedex.live.tasks import command_line, process_state
+from framedex.live.tasks import process_state, read_command_line
 
 _GET_REGISTERS, _DETACH, _SEIZE, _INTERRUPT = 12, 17, 0x4206, 0x4207  # linux/ptrace.h
 _EVENT_STOP = 128
@@ -75,7 +75,7 @@ class StoppedProcess:
         missing = len(self._seized) - len(threads)
         return ProcessImage(
             pid=pid,
-            command=shlex.join(command_line(pid)),
+            command=shlex.join(read_command_line(pid)),
             program=str(Path(f"/proc/{pid}/exe").readlink()),
             threads=tuple(threads),
             mappings=tuple(
@@ -84,7 +84,7 @@ class StoppedProcess:
             memory=_CopiedMemory(memory, copies, self._check_deadline),
             vdso=next((each.start for each in maps if each.path == VDSO), None),
             problem=f"{words.count(missing, 'thread')} did not stop and cannot be shown." if missing else "",
-            root=root_of(pid),
+            root=find_root(pid),
         )
 
     def resume(self) -> None:

@@ -106,7 +106,7 @@ def layout(name: str) -> Layout:
     return Layout(name, size, struct_size, {row[0]: Field(*row) for row in rows})
 
 
-def enumerators(name: str) -> dict[str, int]:
+def read_enumerators(name: str) -> dict[str, int]:
     """The values of an enumeration by name, without the prefix: `F32`."""
     values: dict[str, int] = _data()["enums"][name]
     return values
@@ -115,7 +115,7 @@ def enumerators(name: str) -> dict[str, int]:
 @functools.cache
 def error_codes() -> dict[int, str]:
     """The names of the error codes by value."""
-    return {value: name for name, value in enumerators("PJRT_Error_Code").items()}
+    return {value: name for name, value in read_enumerators("PJRT_Error_Code").items()}
 
 
 def size_of(type_name: str) -> int:

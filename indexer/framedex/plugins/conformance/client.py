@@ -16,16 +16,16 @@ from framedex.plugins.conformance.plugin import (
     Plugin,
     PluginError,
     UnsupportedError,
-    addresses,
-    integers,
     make_named_values,
-    text,
+    read_addresses,
+    read_integers,
+    read_text,
 )
 
-F32 = abi.enumerators("PJRT_Buffer_Type")["F32"]
-S32 = abi.enumerators("PJRT_Buffer_Type")["S32"]
+F32 = abi.read_enumerators("PJRT_Buffer_Type")["F32"]
+S32 = abi.read_enumerators("PJRT_Buffer_Type")["S32"]
 SEMANTICS = {
-    name: abi.enumerators("PJRT_HostBufferSemantics")[f"k{name}"]
+    name: abi.read_enumerators("PJRT_HostBufferSemantics")[f"k{name}"]
     for name in ("ImmutableOnlyDuringCall", "ImmutableUntilTransferCompletes", "ImmutableZeroCopy", "MutableZeroCopy")
 }
 _ON_READY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
@@ -49,7 +49,7 @@ class Client:
     def devices(self) -> list[int]:
         """The addressable devices."""
         found = self.call("PJRT_Client_AddressableDevices", client=self.handle)
-        return addresses(found.addressable_devices, found.num_addressable_devices)
+        return read_addresses(found.addressable_devices, found.num_addressable_devices)
 
     @property
     def device(self) -> int:
@@ -77,12 +77,12 @@ class Client:
     def memories(self, device: int) -> list[int]:
         """The memories of a device."""
         found = self.call("PJRT_Device_AddressableMemories", device=device)
-        return addresses(found.memories, found.num_memories)
+        return read_addresses(found.memories, found.num_memories)
 
     def memory_kind(self, memory: int) -> str:
         """The kind of a memory: `device`, `pinned_host`."""
         found = self.call("PJRT_Memory_Kind", memory=memory)
-        return text(found.kind, found.kind_size)
+        return read_text(found.kind, found.kind_size)
 
     def default_memory(self, device: int) -> int:
         """The default memory of a device."""
@@ -107,7 +107,7 @@ class Client:
             "type": element_type,
             "host_buffer_semantics": semantics,
         }
-        fields |= {"dims": int64_array(dims), "num_dims": len(dims)}
+        fields |= {"dims": pack_int64s(dims), "num_dims": len(dims)}
         return self.call("PJRT_Client_BufferFromHostBuffer", **(fields | placed | more))
 
     def put(self, content: bytes | Any, element_type: int = F32, dims: Sequence[int] | None = None, **more: Any) -> int:
@@ -138,7 +138,7 @@ class Client:
     def dims(self, buffer: int) -> list[int]:
         """The dimensions of a buffer."""
         found = self.call("PJRT_Buffer_Dimensions", buffer=buffer)
-        return integers(found.dims, found.num_dims)
+        return read_integers(found.dims, found.num_dims)
 
     def is_deleted(self, buffer: int) -> bool:
         """Whether a buffer is deleted or donated."""
@@ -191,7 +191,7 @@ class Client:
 
     def default_options(self) -> bytes:
         """Compile options for one device: the first."""
-        return programs.compile_options(devices=[self.device_id(self.device)])
+        return programs.encode_compile_options(devices=[self.device_id(self.device)])
 
     @functools.cached_property
     def add(self) -> int:
@@ -221,10 +221,10 @@ class Client:
         fields = {
             "executable": loaded,
             "options": options,
-            "argument_lists": pointers(rows),
+            "argument_lists": build_pointers(rows),
             "num_devices": len(rows),
             "num_args": len(arguments[0]),
-            "output_lists": pointers(results),
+            "output_lists": build_pointers(results),
             "device_complete_events": events,
         }
         self.call("PJRT_LoadedExecutable_Execute", **(fields | more))
@@ -248,21 +248,21 @@ class Execution:
         self.events = events
 
 
-def pointers(arrays: Sequence[Any]) -> Any:
+def build_pointers(arrays: Sequence[Any]) -> Any:
     """An array with the addresses of ctypes objects."""
     array: Any = (ctypes.c_uint64 * max(len(arrays), 1))(*map(ctypes.addressof, arrays))
     array.alive = arrays
     return array
 
 
-def int64_array(values: Sequence[int]) -> Any:
+def pack_int64s(values: Sequence[int]) -> Any:
     """An array of int64_t; None if there are no values."""
     return (ctypes.c_int64 * len(values))(*values) if values else None
 
 
 def tiled_layout(*minor_to_major: int) -> Struct:
     """A layout without tiles, with its dimensions from the fastest to the slowest."""
-    order = int64_array(minor_to_major)
+    order = pack_int64s(minor_to_major)
     tiled = Struct("PJRT_Buffer_MemoryLayout_Tiled", minor_to_major=order, minor_to_major_size=len(minor_to_major))
     return Struct("PJRT_Buffer_MemoryLayout", tiled=tiled, type=0)
 
@@ -297,7 +297,7 @@ def expect_equal(found: object, wanted: object, name: str) -> None:
     expect(found == wanted, f"{name} is {found!r}, not {wanted!r}.")
 
 
-def outcome_of(call: Callable[[], object], *codes: str) -> str:
+def read_outcome(call: Callable[[], object], *codes: str) -> str:
     """Make a call that may return an error, with one of `codes` if given. Return the error's code, or `OK`.
 
     UNIMPLEMENTED passes through as unsupported.
@@ -314,7 +314,7 @@ def outcome_of(call: Callable[[], object], *codes: str) -> str:
 
 
 def expect_error(call: Callable[[], object], *codes: str) -> str:
-    """Make a call that must return an error, as `outcome_of` does."""
-    code = outcome_of(call, *codes)
+    """Make a call that must return an error, as `read_outcome` does."""
+    code = read_outcome(call, *codes)
     expect(code != "OK", "The call returned OK where an error is due.")
     return code

@@ -11,7 +11,7 @@ from framedex.plugins.conformance.model import FAILURES, CheckResult, Report, St
 _INVALID = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # in XML 1.0
 
 
-def junit_text(report: Report) -> str:
+def build_junit(report: Report) -> str:
     """A test suite with a test case per check. Unsupported and skipped checks are skipped tests."""
     counts = report.counts()
     totals = {

@@ -37,7 +37,7 @@ def levels(report: Report) -> list[Level]:
         missing = {
             name: (problem, programs)
             for name, programs in needed.items()
-            if (problem := _problem(name, report, outcomes.get(name, set())))
+            if (problem := _find_problem(name, report, outcomes.get(name, set())))
         }
         found.append(Level(jax, release["programs"], len(needed), missing))
     return found
@@ -51,7 +51,7 @@ def _is_called_by_jax(report: Report, name: str) -> bool:
     return any(owner in report.extensions for owner in owners)
 
 
-def _problem(name: str, report: Report, codes: set[str]) -> str:
+def _find_problem(name: str, report: Report, codes: set[str]) -> str:
     """The reason why a function cannot be used; empty if it can, or if no check called it."""
     return report.missing.get(name) or ("UNIMPLEMENTED" if codes == {"UNIMPLEMENTED"} else "")
 

@@ -32,12 +32,12 @@ def page_text(report: Report) -> str:
         missing = ", ".join(f"{escape(each)} ({problem})" for each, (problem, _) in level.missing.items()) or "none"
         parts.append(f"<tr><td>{escape(level.jax)}<td>{level.needed}<td>{missing}")
     failed = report.failed
-    parts += ["</table><h2>Failures</h2><table>", *_rows(failed), "</table>" if failed else "</table><p>None."]
-    parts += ["<h2>All checks</h2><table>", *_rows(report.results), "</table></html>"]
+    parts += ["</table><h2>Failures</h2><table>", *_render_rows(failed), "</table>" if failed else "</table><p>None."]
+    parts += ["<h2>All checks</h2><table>", *_render_rows(report.results), "</table></html>"]
     return "\n".join(parts) + "\n"
 
 
-def _rows(results: Sequence[CheckResult]) -> Iterator[str]:
+def _render_rows(results: Sequence[CheckResult]) -> Iterator[str]:
     for result in results:
         stack = "\n".join(stack_texts(result))
         more = f"<pre>{escape(stack)}\n{escape(result.output)}</pre>" if stack or result.output else ""

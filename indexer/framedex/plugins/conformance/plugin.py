@@ -175,10 +175,10 @@ class Plugin:
     def error_message(self, error: int) -> str:
         """The message of an error."""
         arguments = self.call("PJRT_Error_Message", error=error)
-        return text(arguments.message, arguments.message_size)
+        return read_text(arguments.message, arguments.message_size)
 
 
-def text(address: int, size: int) -> str:
+def read_text(address: int, size: int) -> str:
     """The text in memory of the plug-in. Raises BrokenRuleError for a null pointer or malformed UTF-8."""
     content = take_bytes(address, size)
     try:
@@ -202,7 +202,7 @@ def take_bytes(address: int, size: int, deleter: int = 0, holder: int = 0) -> by
     return content
 
 
-def addresses(address: int, count: int) -> list[int]:
+def read_addresses(address: int, count: int) -> list[int]:
     """An array of pointers in memory of the plug-in. Raises BrokenRuleError if the array or a pointer is null."""
     if not count:
         return []
@@ -214,7 +214,7 @@ def addresses(address: int, count: int) -> list[int]:
     return found
 
 
-def integers(address: int, count: int, c_type: Any = ctypes.c_int64) -> list[int]:
+def read_integers(address: int, count: int, c_type: Any = ctypes.c_int64) -> list[int]:
     """An array of integers in memory of the plug-in. Raises BrokenRuleError if it is null."""
     if not count:
         return []
@@ -223,27 +223,27 @@ def integers(address: int, count: int, c_type: Any = ctypes.c_int64) -> list[int
     return list((c_type * count).from_address(address))
 
 
-def named_values(address: int, count: int) -> dict[str, Any]:
+def read_named_values(address: int, count: int) -> dict[str, Any]:
     """The values of an array of PJRT_NamedValue by name. Raises BrokenRuleError for a malformed value."""
     if count and not address:
         raise BrokenRuleError(f"An array of {count} named values is null.")
-    kinds = {number: name for name, number in abi.enumerators("PJRT_NamedValue_Type").items()}
+    kinds = {number: name for name, number in abi.read_enumerators("PJRT_NamedValue_Type").items()}
     found: dict[str, Any] = {}
     for i in range(count):
         value = Struct("PJRT_NamedValue", at=address + i * abi.layout("PJRT_NamedValue").size)
-        name = text(value.name, value.name_size)
+        name = read_text(value.name, value.name_size)
         kind = kinds.get(value.type)
         if kind is None:
             raise BrokenRuleError(f"The named value {name} has the unknown type {value.type}.")
-        found[name] = _named_value(value, kind)
+        found[name] = _read_named_value(value, kind)
     return found
 
 
-def _named_value(value: Struct, kind: str) -> Any:
+def _read_named_value(value: Struct, kind: str) -> Any:
     if kind == "String":
-        return text(value.string_value, value.value_size)
+        return read_text(value.string_value, value.value_size)
     if kind == "Int64List":
-        return integers(value.int64_array_value, value.value_size)
+        return read_integers(value.int64_array_value, value.value_size)
     return {"Int64": value.int64_value, "Float": value.float_value, "Bool": bool(value.bool_value)}[kind]
 
 
@@ -256,7 +256,7 @@ def make_named_values(values: dict[str, str | int | float | bool]) -> Any:
         value = Struct("PJRT_NamedValue", at=ctypes.addressof(array) + i * size)
         value.struct_size, value.name, value.name_size = size, name.encode(), len(name.encode())
         kind = {str: "String", bool: "Bool", int: "Int64", float: "Float"}[type(content)]
-        value.type = abi.enumerators("PJRT_NamedValue_Type")[kind]
+        value.type = abi.read_enumerators("PJRT_NamedValue_Type")[kind]
         member = {"String": "string_value", "Bool": "bool_value", "Int64": "int64_value", "Float": "float_value"}[kind]
         encoded = content.encode() if isinstance(content, str) else content
         setattr(value, member, encoded)

@@ -68,7 +68,7 @@ PARTITIONS = """module @partitions attributes {mhlo.num_partitions = 2 : i32} {
 """
 
 
-def loop(rounds: int, size: int = 256) -> str:
+def build_loop_program(rounds: int, size: int = 256) -> str:
     """A program that multiplies a matrix of ones by itself `rounds` times, which takes a while."""
     tensor = f"tensor<{size}x{size}xf32>"
     return f"""module @loop {{
@@ -93,7 +93,7 @@ def loop(rounds: int, size: int = 256) -> str:
 """
 
 
-def identity(element: str, dims: Sequence[int]) -> str:
+def build_identity_program(element: str, dims: Sequence[int]) -> str:
     """A program that returns its argument, of an element type in MLIR's spelling."""
     tensor = f"tensor<{''.join(f'{size}x' for size in dims)}{element}>"
     return f"""module @identity {{
@@ -104,7 +104,7 @@ def identity(element: str, dims: Sequence[int]) -> str:
 """
 
 
-def many_results(count: int) -> str:
+def build_program_with_results(count: int) -> str:
     """A program with `count` arguments and results; each result is its argument plus itself."""
     arguments = ", ".join(f"%x{i}: tensor<2xf32>" for i in range(count))
     types = ", ".join(["tensor<2xf32>"] * count)
@@ -133,7 +133,7 @@ def send(channel: int = 1) -> str:
 """
 
 
-def receive(channel: int = 1) -> str:
+def build_receive_program(channel: int = 1) -> str:
     """A program that returns what it receives from the host over a channel."""
     return f"""module @receive {{
   func.func public @main(%x: tensor<4xf32>) -> tensor<4xf32> {{
@@ -147,7 +147,7 @@ def receive(channel: int = 1) -> str:
 """
 
 
-def compile_options(
+def encode_compile_options(
     replicas: int = 1, partitions: int = 1, *, devices: Sequence[int] = (), portable: bool = False, extra: bytes = b""
 ) -> bytes:
     """A serialised CompileOptionsProto. `devices` are the ids of the assigned devices, replica by replica.
@@ -158,14 +158,14 @@ def compile_options(
     if partitions > 1:
         build += protobuf.integer_field(6, 1)  # use_spmd_partitioning
     if devices:
-        build += protobuf.message_field(9, device_assignment(replicas, partitions, devices))
+        build += protobuf.message_field(9, encode_device_assignment(replicas, partitions, devices))
     options = protobuf.message_field(3, build)
     if portable:
         options += protobuf.integer_field(4, 1)
     return options + extra
 
 
-def device_assignment(replicas: int, partitions: int, devices: Sequence[int]) -> bytes:
+def encode_device_assignment(replicas: int, partitions: int, devices: Sequence[int]) -> bytes:
     """A serialised DeviceAssignmentProto."""
     columns = b"".join(
         protobuf.message_field(3, protobuf.packed_field(1, devices[partition::partitions]))
@@ -174,7 +174,7 @@ def device_assignment(replicas: int, partitions: int, devices: Sequence[int]) ->
     return protobuf.integer_field(1, replicas) + protobuf.integer_field(2, partitions) + columns
 
 
-def option_override(name: str, value: str) -> bytes:
+def encode_option_override(name: str, value: str) -> bytes:
     """The field `env_option_overrides` of CompileOptionsProto with one text option."""
     return protobuf.message_field(
         7,

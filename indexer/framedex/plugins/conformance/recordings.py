@@ -19,7 +19,7 @@ _OUT_OF_RANGE, _UNIMPLEMENTED = 11, 12
 _NO_DEVICE = "there is no device "  # with OUT_OF_RANGE: native/replay/plugin.cc
 
 
-def recording_check(name: str) -> Check:
+def build_recording_check(name: str) -> Check:
     """Return the check of a recording."""
     return Check(f"recordings.{name}", (), _RULE, Stage.PROGRAM, lambda: None)
 

@@ -6,7 +6,13 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from framedex.plugins.replay.comparison import ElementMask, Tolerance, difference_mask, infinity_mask, nan_mask
+from framedex.plugins.replay.comparison import (
+    ElementMask,
+    Tolerance,
+    compute_difference_mask,
+    compute_infinity_mask,
+    compute_nan_mask,
+)
 from framedex.plugins.replay.isolation import CannotProbeError, isolate
 from framedex.plugins.replay.judging import Bisection, Difference, NonFinite, judge_against, judge_reads
 from framedex.plugins.replay.origins import Measure, find_origin
@@ -19,7 +25,7 @@ _UNSUITABLE = "the mock TPU does not give the recorded content either: name a pl
 
 def bisect_non_finite(plan: Plan, target: Target, found: NonFinite, seed: int) -> Bisection:
     """Find the op in which the NaN or the infinity of a result begins."""
-    return _bisect(plan, found.row, found.index, [target], non_finite_measure(has_nan=found.nans > 0), seed)
+    return _bisect(plan, found.row, found.index, [target], build_non_finite_mask(has_nan=found.nans > 0), seed)
 
 
 def bisect_difference(
@@ -31,13 +37,13 @@ def bisect_difference(
     """
     if first.execution is None:
         return None
-    found = first_differing_result(plan, targets, tolerance, first, seed, is_recorded=is_recorded)
+    found = find_first_differing_result(plan, targets, tolerance, first, seed, is_recorded=is_recorded)
     if isinstance(found, str):
         return Bisection(first.execution, None, found)
-    return _bisect(plan, *found, targets, difference_measure(tolerance), seed)
+    return _bisect(plan, *found, targets, build_difference_mask(tolerance), seed)
 
 
-def first_differing_result(
+def find_first_differing_result(
     plan: Plan, targets: Sequence[Target], tolerance: Tolerance, first: Difference, seed: int, *, is_recorded: bool
 ) -> tuple[int, int] | str:
     """Return the row of the first execution that differs, and the index of a result; or a reason why it is unknown."""
@@ -59,33 +65,33 @@ def first_differing_result(
     return earliest.row, earliest.index
 
 
-def non_finite_measure(*, has_nan: bool) -> Measure:
+def build_non_finite_mask(*, has_nan: bool) -> Measure:
     """Return the measure that finds NaN, or infinities."""
-    places = nan_mask if has_nan else infinity_mask
+    places = compute_nan_mask if has_nan else compute_infinity_mask
 
-    def is_wrong(arrays: Sequence[Array]) -> ElementMask:
+    def find_wrong(arrays: Sequence[Array]) -> ElementMask:
         return places(arrays[0].type, arrays[0].content)
 
-    return is_wrong
+    return find_wrong
 
 
-def difference_measure(tolerance: Tolerance) -> Measure:
+def build_difference_mask(tolerance: Tolerance) -> Measure:
     """Return the measure that finds differences between the arrays of two targets."""
 
-    def is_wrong(arrays: Sequence[Array]) -> ElementMask:
+    def find_wrong(arrays: Sequence[Array]) -> ElementMask:
         here, other = arrays
-        return difference_mask(here.type, other.content, here.content, tolerance)
+        return compute_difference_mask(here.type, other.content, here.content, tolerance)
 
-    return is_wrong
+    return find_wrong
 
 
-def _bisect(plan: Plan, row: int, result: int, targets: Sequence[Target], is_wrong: Measure, seed: int) -> Bisection:
+def _bisect(plan: Plan, row: int, result: int, targets: Sequence[Target], find_wrong: Measure, seed: int) -> Bisection:
     """Isolate an execution, with arguments that the last target computes, and search its program."""
     execution = next(each for each in plan.executions if each.row == row)
     try:
         with tempfile.TemporaryDirectory(prefix="framedex-replay-") as folder:
             isolated = isolate(plan, execution, targets[-1], seed, Path(folder))
             with Prober(isolated, targets) as prober:
-                return Bisection(row, find_origin(prober, result, is_wrong)[0])
+                return Bisection(row, find_origin(prober, result, find_wrong)[0])
     except CannotProbeError as error:
         return Bisection(row, None, str(error))

@@ -97,17 +97,17 @@ def count_non_finite(kind: str, content: bytes) -> tuple[int, int]:
     return (0, 0) if values is None else (int(np.isnan(values).sum()), int(np.isinf(values).sum()))
 
 
-def nan_mask(kind: str, content: bytes) -> ElementMask:
+def compute_nan_mask(kind: str, content: bytes) -> ElementMask:
     """Return for each element of a content whether it is NaN."""
     return _map_elements(kind, content, np.isnan)
 
 
-def infinity_mask(kind: str, content: bytes) -> ElementMask:
+def compute_infinity_mask(kind: str, content: bytes) -> ElementMask:
     """Return for each element of a content whether it is infinite."""
     return _map_elements(kind, content, np.isinf)
 
 
-def difference_mask(kind: str, expected: bytes, actual: bytes, tolerance: Tolerance) -> ElementMask:
+def compute_difference_mask(kind: str, expected: bytes, actual: bytes, tolerance: Tolerance) -> ElementMask:
     """Return for each element whether two contents of one type and size differ there."""
     kind, parts = _element_parts(kind)
     if not _is_real(kind):
@@ -168,7 +168,7 @@ def _close_reals(kind: str, expected: bytes, actual: bytes, tolerance: Tolerance
     values = _decode(kind, expected), _decode(kind, actual)
     assert values[0] is not None
     assert values[1] is not None
-    ulps = _distance(kind, *bits)
+    ulps = _measure_distance(kind, *bits)
     with np.errstate(all="ignore"):
         scale = np.maximum(np.abs(values[0]), np.abs(values[1]))
         relative = np.where(values[0] == values[1], 0.0, np.abs(values[0] - values[1]) / scale)
@@ -202,7 +202,7 @@ def _read_bits(kind: str, content: bytes) -> _Bits:
     return np.frombuffer(content, _INTEGERS.get(kind, sizes.get(kind, "u1")))
 
 
-def _distance(kind: str, first: _Bits, second: _Bits) -> npt.NDArray[np.uint64]:
+def _measure_distance(kind: str, first: _Bits, second: _Bits) -> npt.NDArray[np.uint64]:
     """The number of representable values between two arrays of reals."""
     width = 8 * first.itemsize
     if kind == "F8E8M0FNU":  # no sign

@@ -2,8 +2,8 @@
 
 A recording is code for a compiler, which may have faults. Landlock is in Linux 5.13 and later. Truncation needs 6.2,
 TCP connections 6.7, signals and abstract sockets 6.12. Permissions, times and attributes of files are not restricted.
-Elsewhere nothing is confined. `confined` prepends this file to a program for another Python, so it imports nothing of
-framedex.
+Elsewhere nothing is confined. `build_confined_program` prepends this file to a program for another Python, so it
+does not import framedex.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def confine(folders: Iterable[str], *, allows_network: bool) -> bool:
     return is_confined
 
 
-def confined(program: str, *, allows_network: bool = False) -> str:
+def build_confined_program(program: str, *, allows_network: bool = False) -> str:
     """Return a program that confines itself to the temporary folder and devices before it begins."""
     folders = [each for each in (tempfile.gettempdir(), "/dev") if os.path.isdir(each)]  # noqa: PTH112
     call = f"confine({folders!r}, allows_network={allows_network})"

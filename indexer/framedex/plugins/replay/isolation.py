@@ -57,7 +57,7 @@ def isolate(plan: Plan, execution: Operation, target: Target, seed: int, folder:
         capture=folder,
         operations=(*sends, compilation, execution),
         omitted=(),
-        handler_answers=tuple(each for each in plan.handler_answers if each.row > execution.row),
+        handler_results=tuple(each for each in plan.handler_results if each.row > execution.row),
     )
     for name in isolated.answers:
         write_stored_buffer(folder, read_stored_buffer(plan.capture, name) or b"")

@@ -175,7 +175,7 @@ class _Replay:
             return ""
         names = set(message.split())
         unanswered = next((f": {why}" for target, why in self._plan.unanswered.items() if target in names), "")
-        if not unanswered and any(each.target in names for each in self._plan.handler_answers):
+        if not unanswered and any(each.target in names for each in self._plan.handler_results):
             return ": this plug-in does not accept handlers that answer from the recording"
         return unanswered
 

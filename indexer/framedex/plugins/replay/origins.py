@@ -81,15 +81,15 @@ class Site:
     value: int
 
 
-def find_origin(prober: Prober, result: int, is_wrong: Measure) -> tuple[Origin, Site]:
+def find_origin(prober: Prober, result: int, find_wrong: Measure) -> tuple[Origin, Site]:
     """Find where the wrong elements of a result of an execution begin. Raises CannotProbeError."""
-    return _Search(prober, is_wrong).find(result)
+    return _Search(prober, find_wrong).find(result)
 
 
 class _Search:
-    def __init__(self, prober: Prober, is_wrong: Measure) -> None:
+    def __init__(self, prober: Prober, find_wrong: Measure) -> None:
         self._prober = prober
-        self._is_wrong = is_wrong
+        self._find_wrong = find_wrong
         self._loops: list[tuple[OriginOp, int]] = []
         self._edits: list[Edit] = []
         self._set_program(prober.program(()))
@@ -168,7 +168,7 @@ class _Search:
     def _find_wrong_device(self, value: int, index: int) -> int:
         """The first device with the wrong element; else the first device."""
         for device, arrays in enumerate(self._read_contents(value)):
-            wrong = self._is_wrong(arrays)
+            wrong = self._find_wrong(arrays)
             if index < len(wrong) and wrong[index]:
                 return device
         return 0
@@ -251,7 +251,7 @@ class _Search:
             found = []
             for contents in self._prober.run([(limit(count), (value, counter)) for count in counts]):
                 counters = [np.frombuffer(array.content, np.int64) for of in contents[counter] for array in of]
-                is_wrong = any(self._is_wrong(each).any() for each in contents[value])
+                is_wrong = any(self._find_wrong(each).any() for each in contents[value])
                 found.append((is_wrong, max(int(each) for part in counters for each in part)))
             return found
 
@@ -274,7 +274,7 @@ class _Search:
     def _wrong_elements(self, value: int) -> ElementMask:
         """The wrong elements of a value on any device."""
         if value not in self._wrong:
-            self._wrong[value] = np.stack([self._is_wrong(each) for each in self._read_contents(value)]).any(axis=0)
+            self._wrong[value] = np.stack([self._find_wrong(each) for each in self._read_contents(value)]).any(axis=0)
         return self._wrong[value]
 
     def _read_contents(self, value: int) -> Contents:
@@ -305,7 +305,7 @@ class _Search:
 
     def _keeps_result(self, found: dict[int, Contents]) -> bool:
         """Whether the wrong result has the same bits as before."""
-        return _content_names(found[self._start]) == _content_names(self._contents[self._start])
+        return _list_content_names(found[self._start]) == _list_content_names(self._contents[self._start])
 
     def _choose_window(self, value: int) -> list[int]:
         """Return a value and its dependencies, nearest in the program first, up to `_WINDOW_BYTES`."""
@@ -327,6 +327,6 @@ class _Search:
         return window
 
 
-def _content_names(contents: Contents) -> list[list[str]]:
+def _list_content_names(contents: Contents) -> list[list[str]]:
     """Return the content names of each device and target."""
     return [[array.name for array in arrays] for arrays in contents]

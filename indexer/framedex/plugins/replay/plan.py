@@ -100,7 +100,7 @@ class Operation:
                     raise ValueError("the buffers of an execution are malformed")
                 buffers = tuple(int(each) for each in operands[6 : 6 + count])
                 used = numbers[3] * numbers[4]
-                Callbacks.parse(callback_words(make))
+                Callbacks.parse(find_callback_words(make))
                 return replace(make, executable=numbers[0], inputs=buffers[:used], results=buffers[used:])
             case _:
                 return replace(make, inputs=(numbers[0],))
@@ -143,12 +143,12 @@ class Callbacks:
         )
 
 
-_ANSWER = "answer"
+_RESULT_WORD = "answer"
 
 
 @dataclass(frozen=True, slots=True)
-class HandlerAnswer:
-    """What an FFI handler returned in the recorded run `row`.
+class HandlerResult:
+    """The result of an FFI handler in the recorded run `row`.
 
     `signature` identifies its attributes, types and shapes, `arguments` the contents of its arguments. `content` has
     its results; UNKNOWN if they were not kept.
@@ -161,25 +161,25 @@ class HandlerAnswer:
     content: str
 
     def text(self) -> str:
-        """Return the answer as a line of the plan."""
+        """Return the result as a line of the plan."""
         words = (self.row, quote(self.target, safe=""), self.signature, self.arguments, self.content)
-        return " ".join((_ANSWER, *plan_words(words)))
+        return " ".join((_RESULT_WORD, *plan_words(words)))
 
     @classmethod
     def is_line(cls, line: str) -> bool:
-        """Return whether a line of a plan is an answer."""
-        return line.startswith(f"{_ANSWER} ")
+        """Return whether a line of a plan is a handler result."""
+        return line.startswith(f"{_RESULT_WORD} ")
 
     @classmethod
-    def parse(cls, line: str) -> HandlerAnswer:
+    def parse(cls, line: str) -> HandlerResult:
         """Parse a line of a plan. Raises ValueError."""
         _, row, target, signature, arguments, content = line.split(" ")
         if not -(1 << 63) <= int(signature) < 1 << 63:
-            raise ValueError("the signature of an answer is too large")
+            raise ValueError("the signature of a handler result is too large")
         return cls(int(row), unquote(target), int(signature), arguments, content)
 
 
-def callback_words(execution: Operation) -> tuple[str, ...]:
+def find_callback_words(execution: Operation) -> tuple[str, ...]:
     """Return the words for `Callbacks.parse` among the operands of an execution."""
     devices, arguments, outputs = map(int, execution.operands[3:6])
     kept = 6 + devices * (arguments + outputs)
@@ -211,8 +211,8 @@ class Plan:
     """The operations of a capture.
 
     `reads` has the recorded content name of each read, by row. `programs` has the name of each executable's program.
-    `handler_answers` are those of FFI handlers in their order; `unanswered` has the reason for each target without
-    recorded answers.
+    `handler_results` are those of FFI handlers in their order; `unanswered` has the reason for each target without
+    recorded results.
     """
 
     capture: Path
@@ -221,7 +221,7 @@ class Plan:
     omitted: tuple[OmittedCall, ...]
     reads: Mapping[int, str]
     programs: Mapping[int, str]
-    handler_answers: tuple[HandlerAnswer, ...] = ()
+    handler_results: tuple[HandlerResult, ...] = ()
     unanswered: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -250,8 +250,8 @@ class Plan:
         """Return the plan for the replayer, with options for the client."""
         lines = (
             "framedex-plan 1",
-            *starmap(_option_line, (options or {}).items()),
-            *(each.text() for each in self.handler_answers),
+            *starmap(_format_option_line, (options or {}).items()),
+            *(each.text() for each in self.handler_results),
             *(each.text() for each in self.operations),
         )
         return "".join(f"{line}\n" for line in lines)
@@ -259,8 +259,8 @@ class Plan:
     @property
     def answers(self) -> tuple[str, ...]:
         """The contents of all answers of host callbacks and FFI handlers."""
-        callbacks = (Callbacks.parse(callback_words(each)) for each in self.executions)
-        of_handlers = (each.content for each in self.handler_answers if each.content != UNKNOWN)
+        callbacks = (Callbacks.parse(find_callback_words(each)) for each in self.executions)
+        of_handlers = (each.content for each in self.handler_results if each.content != UNKNOWN)
         return (*(content for each in callbacks for *_, content in each.answers), *of_handlers)
 
     @property
@@ -321,7 +321,7 @@ class Plan:
         return replace(
             self,
             operations=operations,
-            handler_answers=tuple(each for each in self.handler_answers if each.row > began),
+            handler_results=tuple(each for each in self.handler_results if each.row > began),
             reads={row: name for row, name in self.reads.items() if row in rows},
             programs={number: name for number, name in self.programs.items() if number in compiled},
         )
@@ -349,7 +349,7 @@ def _with_dependencies(operations: Sequence[Operation], is_wanted: Callable[[Ope
                 executables.add(each.executable)
 
 
-def _option_line(name: str, value: OptionValue) -> str:
+def _format_option_line(name: str, value: OptionValue) -> str:
     kind = {str: "string", bool: "bool", int: "int64", float: "float"}[type(value)]
     text = str(value).lower() if isinstance(value, bool) else str(value)
     return f"option 0 {quote(name, safe='')} {kind} {quote(text, safe='')}".rstrip()

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from framedex.captures import stored_program_path, write_stored_program
-from framedex.plugins.replay.confinement import confined
+from framedex.plugins.replay.confinement import build_confined_program
 from framedex.plugins.replay.isolation import CannotProbeError, IsolatedExecution
-from framedex.plugins.replay.plan import UNKNOWN, Action, Operation, Plan, callback_words
+from framedex.plugins.replay.plan import UNKNOWN, Action, Operation, Plan, find_callback_words
 from framedex.plugins.replay.runner import Array, Options, ReplayCrashedError, Target, run_plan
 
 _SCRIPT = Path(__file__).with_name("probed_program.py")
@@ -84,7 +84,7 @@ class Prober:
         self._targets = targets
         self._folder = isolated.plan.capture
         programs = [str(stored_program_path(self._folder, name)) for name in isolated.compilation.operands[1:3]]
-        program = confined(_RUN_SCRIPT) if targets[0].is_confined else _RUN_SCRIPT
+        program = build_confined_program(_RUN_SCRIPT) if targets[0].is_confined else _RUN_SCRIPT
         try:
             self._editor = subprocess.Popen(  # noqa: TID251
                 [targets[0].python, "-P", "-c", program, str(_SCRIPT), *programs],
@@ -172,7 +172,7 @@ class Prober:
         before = self._isolated.execution
         _, *counts, _ = before.operands[:6]
         results = tuple(range(first_buffer, first_buffer + outputs * self._isolated.devices))
-        operands = (number, *counts, outputs, *before.inputs, *results, 0, *callback_words(before))
+        operands = (number, *counts, outputs, *before.inputs, *results, 0, *find_callback_words(before))
         return replace(before, row=-1, operands=tuple(map(str, operands)), results=results, executable=number)
 
     def _read_arrays(self, operations: Sequence[Operation], target: Target, count: int) -> list[tuple[int, Array]]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from framedex.captures import CaptureStream, content_size, read_stored_program
+from framedex.captures import CaptureStream, read_content_size, read_stored_program
 from framedex.model import CallBatch, ObjectDescription
 from framedex.plugins.replay.plan import (
     NO_OBJECT,
@@ -17,7 +17,7 @@ from framedex.plugins.replay.plan import (
     UNKNOWN,
     Action,
     Callbacks,
-    HandlerAnswer,
+    HandlerResult,
     Machine,
     OmittedCall,
     Operation,
@@ -122,8 +122,8 @@ def _read_answers(recorded: RecordedCapture) -> dict[int, list[tuple[int, int, s
     return {execution: [answers[number] for number in sorted(answers)] for execution, answers in found.items()}
 
 
-def _read_handler_answers(recorded: RecordedCapture) -> Iterator[HandlerAnswer]:
-    """The answers of FFI handlers in recordings with contents. One that was not kept has an unknown content."""
+def _read_handler_results(recorded: RecordedCapture) -> Iterator[HandlerResult]:
+    """Yield the results of FFI handlers in recordings with contents. A result that was not kept has unknown content."""
     for call in recorded.calls():
         if not call.is_handler or call.error or call.end is None:
             continue
@@ -132,9 +132,9 @@ def _read_handler_answers(recorded: RecordedCapture) -> Iterator[HandlerAnswer]:
             kept = str(values.get("results.kept", _NOT_KEPT))
             content = UNKNOWN if kept.startswith(_NOT_KEPT) else kept
             arguments = str(values.get("arguments.hash") or UNKNOWN)
-            answer = HandlerAnswer(call.row, call.function, int(values["signature"]), arguments, content)
-            if HandlerAnswer.parse(answer.text()) == answer:
-                yield answer
+            result = HandlerResult(call.row, call.function, int(values["signature"]), arguments, content)
+            if HandlerResult.parse(result.text()) == result:
+                yield result
         except (LookupError, TypeError, ValueError):
             continue  # of a recording without contents, or of a stage without results
 
@@ -171,7 +171,7 @@ class _Transfer:
         names = []
         end = 0
         for offset, name in sorted(self.parts):
-            size = content_size(name)
+            size = read_content_size(name)
             if size is None:  # not kept
                 return UNKNOWN
             if offset != end:
@@ -260,7 +260,7 @@ class _Translation:
             except (LookupError, TypeError, ValueError):
                 self._omitted.append(OmittedCall(call.row, call.function, "not all its values were recorded"))
                 self._forget_created(call)
-        answers = tuple(_read_handler_answers(self._recorded))
+        answers = tuple(_read_handler_results(self._recorded))
         failed = {each.function for each in self._recorded.calls() if each.is_handler and each.error}
         descriptions = self._recorded.stream.capture.descriptions
         return Plan(

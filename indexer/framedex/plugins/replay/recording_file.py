@@ -17,7 +17,7 @@ from typing import IO, Any, Protocol
 
 from framedex.base.untrusted import MAX_RATIO, UntrustedArchive, parse_json
 from framedex.captures import (
-    content_size,
+    read_content_size,
     read_stored_buffer,
     read_stored_program,
     write_stored_buffer,
@@ -28,7 +28,7 @@ from framedex.plugins.replay.plan import (
     NO_OBJECT,
     UNKNOWN,
     Action,
-    HandlerAnswer,
+    HandlerResult,
     Machine,
     Operation,
     Plan,
@@ -79,7 +79,7 @@ def write_recording(file: IO[bytes], plan: Plan, lines: LinesOfCalls, command: s
         "command": command,
         "seed": seed,
         "machine": [plan.machine.kind, plan.machine.devices],
-        "plan": [*(each.text() for each in plan.handler_answers), *(each.text() for each in plan.operations)],
+        "plan": [*(each.text() for each in plan.handler_results), *(each.text() for each in plan.operations)],
         "reads": plan.reads,
         "programs": plan.programs,
         "calls": {row: _describe_call(lines, row) for row in {each.row for each in plan.operations} if row >= 0},
@@ -121,7 +121,9 @@ def read_recording(path: Path, folder: Path) -> tuple[Plan, StoredLines, str, in
 def _max_bytes(entry: str) -> int | None:
     """The maximum size of an entry; None if its name is unknown."""
     kind, _, name = entry.rpartition("/")
-    return content_size(name) if kind + "/" in _WRITERS else _MAX_DESCRIPTION_BYTES if entry == _DESCRIPTION else None
+    return (
+        read_content_size(name) if kind + "/" in _WRITERS else _MAX_DESCRIPTION_BYTES if entry == _DESCRIPTION else None
+    )
 
 
 def _parse_plan(description: Any, folder: Path) -> Plan:
@@ -133,11 +135,11 @@ def _parse_plan(description: Any, folder: Path) -> Plan:
         raise ValueError("another format")
     kind, devices = description["machine"]
     lines = description["plan"]
-    answers = tuple(HandlerAnswer.parse(each) for each in lines if HandlerAnswer.is_line(each))
+    answers = tuple(HandlerResult.parse(each) for each in lines if HandlerResult.is_line(each))
     plan = Plan(
         folder,
         Machine(str(kind), int(devices)),
-        tuple(Operation.parse(each) for each in lines if not HandlerAnswer.is_line(each)),
+        tuple(Operation.parse(each) for each in lines if not HandlerResult.is_line(each)),
         (),
         {int(row): str(name) for row, name in description["reads"].items()},
         {int(number): str(name) for number, name in description["programs"].items()},
@@ -155,7 +157,7 @@ def _parse_plan(description: Any, folder: Path) -> Plan:
         or not 0 <= plan.machine.devices <= _MAX_DEVICES
     ):
         raise ValueError("its machine or an operand is malformed")
-    if any(content_size(name) is None for name in (*_stored_programs(plan), *_stored_buffers(plan))):
+    if any(read_content_size(name) is None for name in (*_stored_programs(plan), *_stored_buffers(plan))):
         raise ValueError("the name of a content is malformed")
     return plan
 

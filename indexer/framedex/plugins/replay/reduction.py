@@ -12,7 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from framedex.captures import write_stored_buffer, write_stored_program
-from framedex.plugins.replay.bisection import difference_measure, first_differing_result, non_finite_measure
+from framedex.plugins.replay.bisection import build_difference_mask, build_non_finite_mask, find_first_differing_result
 from framedex.plugins.replay.comparison import Tolerance
 from framedex.plugins.replay.isolation import CannotProbeError, IsolatedExecution, isolate, read_buffers
 from framedex.plugins.replay.judging import Verdict, judge_against, judge_reads, judge_values
@@ -120,13 +120,13 @@ def reduce_plan(plan: Plan, trial: Trial, folder: Path) -> Reduction:
     execution = next((each for each in plan.executions if each.row == row), None)
     if execution is None:
         return _reduce_to_operation(plan, trial, row, executable, folder)
-    result, is_wrong = 0, difference_measure(trial.tolerance)
+    result, find_wrong = 0, build_difference_mask(trial.tolerance)
     if verdict.non_finite:
         found = verdict.non_finite[0]
-        result, is_wrong = found.index, non_finite_measure(has_nan=found.nans > 0)
+        result, find_wrong = found.index, build_non_finite_mask(has_nan=found.nans > 0)
     if trial.fault is Fault.DIFFERS and verdict.first_difference is not None:
         first = verdict.first_difference
-        differing = first_differing_result(
+        differing = find_first_differing_result(
             plan, trial.targets, trial.tolerance, first, trial.seed, is_recorded=trial.is_recorded
         )
         if isinstance(differing, str):
@@ -135,7 +135,7 @@ def reduce_plan(plan: Plan, trial: Trial, folder: Path) -> Reduction:
         execution = next(each for each in plan.executions if each.row == row)
     try:
         isolated = isolate(plan, execution, trial.targets[1], trial.seed, folder)
-        return _reduce_execution(isolated, trial, result, is_wrong)
+        return _reduce_execution(isolated, trial, result, find_wrong)
     except CannotProbeError as error:
         number = plan.executions.index(execution) + 1
         restricted = plan.restrict(number, number)
@@ -152,7 +152,7 @@ def _reduce_to_operation(plan: Plan, trial: Trial, row: int, executable: int | N
         return Reduction(reduced, None, "the fault is not in a program that the recording executes")
     try:
         isolated = isolate(plan, execution, trial.targets[1], trial.seed, folder)
-        cut = _reduce_execution(isolated, trial, 0, difference_measure(trial.tolerance))
+        cut = _reduce_execution(isolated, trial, 0, build_difference_mask(trial.tolerance))
     except CannotProbeError as error:
         return Reduction(reduced, None, str(error))
     compilations = tuple(each for each in cut.plan.operations if each.action is Action.COMPILE)
@@ -160,7 +160,7 @@ def _reduce_to_operation(plan: Plan, trial: Trial, row: int, executable: int | N
     return replace(cut, plan=alone) if trial.shows(alone) else cut
 
 
-def _reduce_execution(isolated: IsolatedExecution, trial: Trial, result: int, is_wrong: Measure) -> Reduction:
+def _reduce_execution(isolated: IsolatedExecution, trial: Trial, result: int, find_wrong: Measure) -> Reduction:
     whole = _add_reads(isolated, trial)
     if not trial.shows(whole):
         raise CannotProbeError("the execution alone does not show the fault")
@@ -170,17 +170,17 @@ def _reduce_execution(isolated: IsolatedExecution, trial: Trial, result: int, is
         if trial.failure is not None:
             cut = _reduce_failing_program(isolated, trial)
         else:
-            cut = _reduce_program(isolated, trial, result, is_wrong)
+            cut = _reduce_program(isolated, trial, result, find_wrong)
     except CannotProbeError as error:
         return Reduction(whole, None, str(error))
     return cut or Reduction(whole, None, "no part of its program shows the fault")
 
 
-def _reduce_program(isolated: IsolatedExecution, trial: Trial, result: int, is_wrong: Measure) -> Reduction | None:
+def _reduce_program(isolated: IsolatedExecution, trial: Trial, result: int, find_wrong: Measure) -> Reduction | None:
     """Reduce to the fewest ops that show the fault; None if no part does. Raises CannotProbeError."""
     targets = trial.targets if trial.fault is Fault.DIFFERS else trial.targets[:1]
     with Prober(isolated, targets) as prober:
-        _, site = find_origin(prober, result, is_wrong)
+        _, site = find_origin(prober, result, find_wrong)
         return _cut_at(isolated, trial, prober, site)
 
 

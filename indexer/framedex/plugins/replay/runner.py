@@ -18,7 +18,7 @@ from typing import IO
 
 from framedex.base.errors import FramedexError
 from framedex.base.words import signal_name
-from framedex.plugins.replay.confinement import confined
+from framedex.plugins.replay.confinement import build_confined_program
 from framedex.plugins.replay.plan import UNKNOWN, Machine, OptionValue, Plan
 
 _PROGRAM = """\
@@ -172,7 +172,9 @@ def run_plan(plan: Plan, target: Target, options: Options) -> Generator[Record]:
             options.seed,
             int(target.is_mock),
         )
-        program = confined(_PROGRAM, allows_network=not target.is_mock) if target.is_confined else _PROGRAM
+        program = (
+            build_confined_program(_PROGRAM, allows_network=not target.is_mock) if target.is_confined else _PROGRAM
+        )
         command = [target.python, "-P", "-c", program, os.fspath(target.replayer), *map(str, arguments)]
         with open(reading, "rb") as report:  # noqa: PTH123 - a descriptor
             try:

@@ -55,7 +55,9 @@ _TYPES = {"PRED": "bool_", "BF16": "bfloat16", "C64": "complex64", "C128": "comp
 _KINDS = {"S": "int", "U": "uint", "F": "float"}
 
 
-def standalone_script(command: str, program: str, arguments: Sequence[Array], expected: Array | None) -> str | None:
+def build_standalone_script(
+    command: str, program: str, arguments: Sequence[Array], expected: Array | None
+) -> str | None:
     """Return the text of the script; None if it is too large. All of it may come from a stranger's file."""
     arrays = arguments if expected is None else (*arguments, expected)
     if len(program) + sum(len(each.content) for each in arrays) > _MAX_BYTES:
@@ -64,17 +66,17 @@ def standalone_script(command: str, program: str, arguments: Sequence[Array], ex
         head=SCRIPT_HEAD,
         command=ascii(command),
         program=ascii(program) if '"""' in program else f'r"""\n{program}"""',
-        arguments="\n".join(f"    {_array(each)}," for each in arguments),
-        expected=None if expected is None else _array(expected),
+        arguments="\n".join(f"    {_build_array(each)}," for each in arguments),
+        expected=None if expected is None else _build_array(expected),
     )
 
 
-def _array(array: Array) -> str:
+def _build_array(array: Array) -> str:
     content = base64.b64encode(zlib.compress(array.content, 9)).decode()
-    return repr((_numpy_name(array.type), array.dimensions, content))
+    return repr((_find_numpy_name(array.type), array.dimensions, content))
 
 
-def _numpy_name(kind: str) -> str:
+def _find_numpy_name(kind: str) -> str:
     """Return NumPy's name of an element type: `F32` is `float32`, `F8E4M3FN` is `float8_e4m3fn`."""
     if kind in _TYPES:
         return _TYPES[kind]

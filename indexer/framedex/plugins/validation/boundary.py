@@ -55,7 +55,7 @@ def find_boundary_violations(calls: Iterable[CallRow]) -> Iterator[Violation]:
     """Yield the violations in these calls of TABLE_FUNCTION, and in those that `may_be_violation`."""
     for call in calls:
         if call.function == TABLE_FUNCTION:
-            for name in null_functions(call):
+            for name in find_null_functions(call):
                 yield Violation.of_rule("null-function", call, noun=name)
             continue
         if missing := call.arguments.get(_MISSING):
@@ -67,7 +67,7 @@ def find_boundary_violations(calls: Iterable[CallRow]) -> Iterator[Violation]:
         yield from _check_sizes(call)
 
 
-def null_functions(call: CallRow) -> list[str]:
+def find_null_functions(call: CallRow) -> list[str]:
     """Return the functions that are null in the table that this call of TABLE_FUNCTION returned."""
     value = call.arguments.get(_NULL_FUNCTIONS)
     return value.split(", ") if isinstance(value, str) and value else []

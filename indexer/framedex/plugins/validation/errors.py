@@ -31,7 +31,7 @@ def find_undestroyed_errors(calls: Sequence[CallRow], last_calls: Mapping[int, i
     have ended because of the error.
     """
     undestroyed: dict[object, CallRow] = {}
-    for address, call in _order_steps(calls):
+    for address, call in _sort_error_calls(calls):
         if _is_given(address, call):
             if call.function in _DESTROYERS:
                 undestroyed.pop(address, None)
@@ -48,7 +48,7 @@ def find_used_errors(calls: Sequence[CallRow]) -> Iterator[Violation]:
     Not for a capture with ERROR_CALLBACKS: their errors are not recorded, and may have the address of an earlier one.
     """
     destroyed: dict[object, CallRow | None] = {}
-    for address, call in _order_steps(calls):
+    for address, call in _sort_error_calls(calls):
         if not _is_given(address, call):
             destroyed[address] = None
         elif earlier := destroyed.get(address):
@@ -60,7 +60,7 @@ def find_used_errors(calls: Sequence[CallRow]) -> Iterator[Violation]:
             destroyed[address] = call
 
 
-def _order_steps(calls: Sequence[CallRow]) -> list[tuple[object, CallRow]]:
+def _sort_error_calls(calls: Sequence[CallRow]) -> list[tuple[object, CallRow]]:
     """Return the address of each error with the calls that return or receive it, in order of their effect."""
     given = [call for call in calls if call.function in ERROR_FUNCTIONS]
     steps = [(call.start, call.arguments.get("error"), call) for call in given]

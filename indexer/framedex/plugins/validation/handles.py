@@ -17,15 +17,15 @@ def _find_receiver(function: BoundaryFunction) -> ObjectField | None:
     return first if first is not None and not first.is_list and first.role is not ObjectRole.DESTROYS else None
 
 
-def _created_fields(function: BoundaryFunction) -> Iterator[ObjectField]:
+def _find_created_fields(function: BoundaryFunction) -> Iterator[ObjectField]:
     return (field for field in function.results if field.role is ObjectRole.CREATES)
 
 
-def _input_lists(function: BoundaryFunction) -> Iterator[ObjectField]:
+def _find_input_lists(function: BoundaryFunction) -> Iterator[ObjectField]:
     return (field for field in function.inputs if field.is_list)
 
 
-def _required_results(function: BoundaryFunction) -> Iterator[ObjectField]:
+def _find_required_results(function: BoundaryFunction) -> Iterator[ObjectField]:
     """Return the results that must not be null: created objects, and lists."""
     return (field for field in function.results if field.role is ObjectRole.CREATES or field.is_list)
 
@@ -35,7 +35,7 @@ def _null_object() -> re.Pattern[str]:
     names = {
         field.name
         for each in functions
-        for field in (_find_receiver(each), *_created_fields(each))
+        for field in (_find_receiver(each), *_find_created_fields(each))
         if field is not None
     }
     return re.compile(f'"(?:{"|".join(map(re.escape, sorted(names)))})": null|\\[null|, null')
@@ -57,7 +57,7 @@ MORE_VALUES = "more_values_not_recorded"
 def created_lists() -> Iterator[tuple[str, str]]:
     """Yield the functions that create a list of objects, with the name of the list."""
     for name, function in load_boundary_functions().items():
-        yield from ((name, field.name) for field in _created_fields(function) if field.is_list)
+        yield from ((name, field.name) for field in _find_created_fields(function) if field.is_list)
 
 
 def find_null_handles(calls: Iterable[CallRow]) -> Iterator[Violation]:
@@ -67,10 +67,10 @@ def find_null_handles(calls: Iterable[CallRow]) -> Iterator[Violation]:
         receiver = _find_receiver(function)
         if receiver is not None and receiver.name in call.arguments and call.arguments[receiver.name] is None:
             yield Violation.of_rule("null-handle", call, noun=receiver.type)
-        elif given := next((field for field in _input_lists(function) if _has_null(field, call.arguments)), None):
+        elif given := next((field for field in _find_input_lists(function) if _has_null(field, call.arguments)), None):
             yield Violation.of_rule("null-handle", call, noun=given.type)
         elif call.error == 0 and not is_size_query(call):
-            missing = [field.name for field in _required_results(function) if _has_null(field, call.arguments)]
+            missing = [field.name for field in _find_required_results(function) if _has_null(field, call.arguments)]
             if missing:
                 yield Violation.of_rule("ok-without-result", call, noun=", ".join(missing))
 

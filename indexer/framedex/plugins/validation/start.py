@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from framedex.model import CallRow
-from framedex.plugins.validation.boundary import null_functions
+from framedex.plugins.validation.boundary import find_null_functions
 from framedex.plugins.validation.violations import Violation
 
 _INITIALIZE = "PJRT_Plugin_Initialize"
@@ -20,7 +20,7 @@ def find_early_calls(first_calls: Iterable[CallRow]) -> Iterator[Violation]:
     for position, call in enumerate(first_calls):
         if (position == 0 and call.function != "GetPjrtApi") or call.function == _INITIALIZE:
             return  # the recording began later, or the order is right
-        if _INITIALIZE in null_functions(call):
+        if _INITIALIZE in find_null_functions(call):
             return
         if call.function not in _MAY_BE_EARLIER:
             yield Violation.of_rule("not-initialized", call)

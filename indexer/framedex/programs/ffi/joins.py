@@ -248,7 +248,7 @@ def _parse_target(content: Mapping[str, Any]) -> Target:
         name=str(content.get("target")),
         platform=str(content.get("platform")),
         api_version=version if isinstance(version, int) else 1,
-        stages=_parse_texts(content.get("stages")),
+        stages=_parse_strings(content.get("stages")),
         is_wrapped=content.get("is_wrapped") is not False,
         registered_at=_parse_frames(content.get("registered_at")),
     )
@@ -258,13 +258,13 @@ def _parse_problem(content: Mapping[str, Any]) -> UnknownTarget:
     return UnknownTarget(
         target=str(content.get("target")),
         platform=str(content.get("platform")),
-        registered_for=_parse_texts(content.get("registered_for")),
-        sites=_parse_texts(content.get("sites")),
+        registered_for=_parse_strings(content.get("registered_for")),
+        sites=_parse_strings(content.get("sites")),
         message=str(content.get("message", "")),
     )
 
 
-def _parse_texts(value: object) -> tuple[str, ...]:
+def _parse_strings(value: object) -> tuple[str, ...]:
     return tuple(map(str, value)) if isinstance(value, list) else ()
 
 

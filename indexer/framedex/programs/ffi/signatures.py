@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from framedex.base.words import count, nearest_name
+from framedex.base.words import count, find_nearest_name
 from framedex.programs.ffi.model import Signature
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ def explain_problem(problem: UnknownTarget, registered: Iterable[str] = ()) -> E
             f"Register a handler for it: jax.ffi.register_ffi_target({problem.target!r}, ..., platform={wanted!r});"
             " or choose by platform with jax.lax.platform_dependent.",
         )
-    near = nearest_name(problem.target, registered, _MIN_NAME_SIMILARITY)
+    near = find_nearest_name(problem.target, registered, _MIN_NAME_SIMILARITY)
     return Explanation(
         f"No handler with this name is registered for any platform, and the program calls it on {wanted}.",
         f"Call jax.ffi.register_ffi_target({problem.target!r}, ..., platform={wanted!r}) before the call is compiled,"

@@ -15,8 +15,8 @@ from typing import Protocol
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.base.folders import program_on_path
-from framedex.base.plaintext import printable, shell_word
+from framedex.base.folders import find_program
+from framedex.base.plaintext import printable, quote_shell_word
 from framedex.base.progress import AdvanceCallback, Progress
 from framedex.base.regularfile import read_regular
 from framedex.sources.fetching.cache import SourceCache
@@ -69,7 +69,7 @@ def find_fetched_checkout(cache: SourceCache, wanted: WantedCommit) -> Path | No
     folder = cache.checkout(wanted.component, commit) if commit else None
     if folder is None or not folder.is_dir():
         return None
-    if program_on_path("git") is None:
+    if find_program("git") is None:
         return folder
     checkout = read_checkout(folder)
     if checkout is None or checkout.commit != commit:
@@ -96,7 +96,7 @@ def _find_commit(cache: SourceCache, wanted: WantedCommit) -> str | None:
     return store.commit_of(f"refs/tags/{wanted.tag}")
 
 
-def pinned_in_cache(cache: SourceCache, jax_revision: str) -> str | None:
+def find_pinned_commit(cache: SourceCache, jax_revision: str) -> str | None:
     """Return the XLA commit that a JAX commit or tag pins, from the fetched sources of JAX; None if unknown."""
     wanted = wanted_jax(jax_revision)
     folder = find_fetched_checkout(cache, wanted)
@@ -111,7 +111,7 @@ def with_cached_pins(builds: Sequence[Build]) -> Sequence[Build]:
 
     def xla_commit_of(jax_revision: str) -> str | None:
         try:
-            return pinned_in_cache(SourceCache.default(), jax_revision)
+            return find_pinned_commit(SourceCache.default(), jax_revision)
         except FramedexError:  # there is no cache, or it is damaged: a fetch reports that
             return None
 
@@ -126,7 +126,7 @@ def _read_text(folder: Path, file: str) -> str | None:
 
 
 def _with_pinned_commit(cache: SourceCache, wanted: WantedCommit) -> WantedCommit:
-    commit = pinned_in_cache(cache, wanted.pinned_by)
+    commit = find_pinned_commit(cache, wanted.pinned_by)
     if commit is None:
         jax = wanted_jax(wanted.pinned_by)
         raise FramedexError(
@@ -262,9 +262,11 @@ def fetch_error(wanted: WantedCommit, address: str | None, output: str, store: P
     ).rstrip(".")
     what = f"{wanted.title} could not be fetched{where}: {quoted}."
     if _NO_GIT.search(output):
-        return FramedexError(what, f"Install git, or copy the sources here yourself.\n{manual_instructions(wanted)}")
+        return FramedexError(
+            what, f"Install git, or copy the sources here yourself.\n{format_manual_instructions(wanted)}"
+        )
     if _TOO_OLD_GIT.search(output):
-        return FramedexError(what, f"git 2.31 or later is needed.\n{manual_instructions(wanted)}")
+        return FramedexError(what, f"git 2.31 or later is needed.\n{format_manual_instructions(wanted)}")
     if _DISK_FULL.search(output):
         return FramedexError(
             what,
@@ -283,12 +285,12 @@ def fetch_error(wanted: WantedCommit, address: str | None, output: str, store: P
         return FramedexError(
             what,
             "That repository does not have the commit, does not serve commits by id, or is served as plain files."
-            f" Fetch the commit on another machine.\n{manual_instructions(wanted)}",
+            f" Fetch the commit on another machine.\n{format_manual_instructions(wanted)}",
         )
     if _ACCESS_DENIED.search(output):
         return FramedexError(what, "git cannot ask for a password here: set up a credential helper or an ssh agent.")
     return FramedexError(
-        what, f"The download is kept: run the command again to continue.\n{manual_instructions(wanted)}"
+        what, f"The download is kept: run the command again to continue.\n{format_manual_instructions(wanted)}"
     )
 
 
@@ -300,12 +302,12 @@ def other_commit_error(wanted: WantedCommit, address: str, output: str) -> Frame
     )
 
 
-def manual_instructions(wanted: WantedCommit) -> str:
+def format_manual_instructions(wanted: WantedCommit) -> str:
     """Return instructions to fetch the sources on another machine and to add them here."""
     name = wanted.repository.rpartition("/")[2]
     clone = f"git clone {wanted.repository}"
     checkout = f"git -C {name} checkout {shlex.quote(wanted.commit or wanted.tag)}"
     return (
         f"On a machine with a network: `{clone}`, then `{checkout}`.\n"
-        f"Bring the folder here; then `framedex sources add {shell_word(name)}` and `framedex index`."
+        f"Bring the folder here; then `framedex sources add {quote_shell_word(name)}` and `framedex index`."
     )

@@ -16,7 +16,12 @@ from urllib.parse import urljoin, urlsplit
 from framedex.base.errors import FramedexError
 from framedex.base.web import download
 from framedex.sources.release_maps.format import FORMAT_VERSION, MAX_FILE_BYTES
-from framedex.sources.release_maps.reader import SHIPPED, downloaded_maps_path, open_release_maps, without_development
+from framedex.sources.release_maps.reader import (
+    SHIPPED,
+    downloaded_maps_path,
+    open_release_maps,
+    remove_development_versions,
+)
 
 INDEX_NAME = "releases.json"
 _MAX_INDEX_BYTES = 1 << 20
@@ -34,7 +39,7 @@ def download_release_maps(address: str) -> list[str]:
         raise FramedexError("There is no cache folder, because the home folder is unknown.", "Set XDG_CACHE_HOME.")
     size, digest, releases = _read_index(address, download(address, _MAX_INDEX_BYTES))
     known = open_release_maps().releases
-    new = [each for each in without_development(releases) if each not in known]
+    new = [each for each in remove_development_versions(releases) if each not in known]
     if not new:
         return []
     content = download(urljoin(address, SHIPPED.name), MAX_FILE_BYTES)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO
 
 from framedex.sources.fetching.wanted import WantedCommit
-from framedex.sources.files import language_of
+from framedex.sources.files import find_language
 from framedex.sources.git import Git, start_git
 from framedex.sources.releases.builds import PIN_FILES
 
@@ -69,11 +69,11 @@ class ObjectStore:
 
     def mark_complete(self, commit: str) -> None:
         """Record that the store has a commit with all its folders."""
-        self.run("update-ref", reference_of(commit), commit)
+        self.run("update-ref", build_reference(commit), commit)
 
     def is_complete(self, commit: str) -> bool:
         """Whether the store has a commit with all its folders."""
-        return self.commit_of(reference_of(commit)) == commit
+        return self.commit_of(build_reference(commit)) == commit
 
     def delete_reference(self, reference: str) -> None:
         """Delete a reference."""
@@ -120,7 +120,7 @@ class ObjectStore:
         return found
 
 
-def reference_of(commit: str) -> str:
+def build_reference(commit: str) -> str:
     """Return the reference that marks a commit as complete with all its folders."""
     return f"refs/framedex/{commit}"
 
@@ -307,7 +307,7 @@ def write_checkout(
 
 def _is_written(path: str) -> bool:
     name = path.rpartition("/")[2]
-    is_source = language_of(path) is not None or path in PIN_FILES
+    is_source = find_language(path) is not None or path in PIN_FILES
     return is_source or name == ".gitattributes" or path.startswith("LICENSE")
 
 

@@ -62,7 +62,7 @@ class WantedCommit:
         return f"less than {fetched} MB to fetch, as some of it is here; about {written - fetched} MB on the disk"
 
 
-def wanted_sources(
+def find_wanted_sources(
     names: Sequence[str], builds: Sequence[Build], states: Iterable[RootState]
 ) -> tuple[list[WantedCommit], list[FramedexError]]:
     """Return the recorded commits of the named components that no source folder has.
@@ -82,7 +82,7 @@ def wanted_sources(
             )
         build = next((build for build in builds if build.component == component), None)
         if commit:
-            one = named_commit(NAMES[component], commit)
+            one = parse_named_commit(NAMES[component], commit)
         elif build is None:
             if names:
                 raise FramedexError(
@@ -102,12 +102,12 @@ def wanted_sources(
                 "xla", "", "", f"{build_text(build)}; JAX {shorten_revision(jax)} names it", pinned_by=jax
             )
         else:
-            one = _wanted_of_build(build)
+            one = _find_wanted_of_build(build)
         wanted.setdefault(one.key, one)
     return list(wanted.values()), unknown
 
 
-def named_commit(component: str, commit: str) -> WantedCommit:
+def parse_named_commit(component: str, commit: str) -> WantedCommit:
     """Return the sources of a component at a commit that the user names."""
     return WantedCommit(component, commit, "", f"{COMPONENTS[component]} {shorten_revision(commit)}, as you name it")
 
@@ -124,7 +124,7 @@ def _unknown_commit_error(build: Build) -> FramedexError:
     )
 
 
-def _wanted_of_build(build: Build) -> WantedCommit:
+def _find_wanted_of_build(build: Build) -> WantedCommit:
     component, why = NAMES[build.component], build_text(build)
     if not is_commit(build.revision):
         return WantedCommit(component, "", build.revision, why)

@@ -312,6 +312,6 @@ def unpack(data: bytes) -> list[memoryview]:
     return columns
 
 
-def differences(numbers: Iterable[int], least: int = 0) -> list[int]:
+def compute_differences(numbers: Iterable[int], least: int = 0) -> list[int]:
     """The difference of each number from its predecessor; the first number's predecessor is `least`."""
     return [number - before for before, number in pairwise([least, *numbers])]

@@ -57,13 +57,15 @@ def find_release_maps() -> Path:
     if downloaded is None or not downloaded.is_file():
         return SHIPPED
     try:
-        found, shipped = ({*without_development(open_release_maps(path).releases)} for path in (downloaded, SHIPPED))
+        found, shipped = (
+            {*remove_development_versions(open_release_maps(path).releases)} for path in (downloaded, SHIPPED)
+        )
     except SourceMapError:  # an earlier framedex downloaded them in another version of the format
         return SHIPPED
     return downloaded if found > shipped else SHIPPED
 
 
-def without_development(releases: Iterable[str]) -> list[str]:
+def remove_development_versions(releases: Iterable[str]) -> list[str]:
     """The releases without builds of JAX's main branch (`0.11.2.dev20260821+3a32b561e`)."""
     return [each for each in releases if ".dev" not in each]
 
@@ -234,7 +236,7 @@ class ReleaseMap:
         """The files of the release with this name, in any folder."""
         paths, versions = self._opened.content.paths, self._opened.versions
         with self._opened.converting_errors():
-            named = [n for n in range(self._component.first, self._component.end) if _file_name(paths[n]) == name]
+            named = [n for n in range(self._component.first, self._component.end) if _build_file_name(paths[n]) == name]
             return [self._path(number) for number in named if versions(number).exists_in(self._release)]
 
     def _find_files(self, short_name: str, key: tuple[str, ...], language: str) -> list[int]:
@@ -293,7 +295,7 @@ def _converting_errors(path: Path) -> Iterator[None]:
         raise SourceMapError(f"The release maps {path} are damaged: {error}.", _REMEDY) from error
 
 
-def _file_name(path: str) -> str:
+def _build_file_name(path: str) -> str:
     return path.rpartition("/")[2]
 
 

@@ -13,15 +13,15 @@ from itertools import accumulate
 from framedex.model import Definition, DefinitionRow, ExtractedFile, SourceMapInfo
 from framedex.model.sources import parse_call_sites
 from framedex.sources.bodies import count_called_names
-from framedex.sources.calls import BODIES, WrittenCall, calls_of, line_starts
-from framedex.sources.names import path_of
+from framedex.sources.calls import BODIES, WrittenCall, find_calls, find_line_starts
+from framedex.sources.names import split_path
 from framedex.sources.release_maps.format import (
     LANGUAGES,
     MapComponent,
     MapContent,
     NameEntry,
     compress,
-    differences,
+    compute_differences,
     encode_names,
     hash_path,
     hash_short_name,
@@ -55,7 +55,7 @@ class ReleasedFile:
 
 def build_released_file(file: ExtractedFile, text: bytes) -> ReleasedFile:
     """The release map data of a file with this text, without declarations, which have no code."""
-    starts, lines = line_starts(text), text.decode(errors="replace").split("\n")
+    starts, lines = find_line_starts(text), text.decode(errors="replace").split("\n")
     rows = [row for row in file.definitions if row[2] in KINDS]
     return ReleasedFile(file.language, [(row, _find_calls(row, text, starts, lines)) for row in rows])
 
@@ -103,7 +103,7 @@ def encode_versions(releases: Sequence[ReleasedFile | None]) -> bytes:
         for definition, _ in version:
             numbers.setdefault(definition, len(numbers))
     definitions = list(numbers)
-    texts = _numbered_texts(definitions)
+    texts = _number_strings(definitions)
     calls = [call for each in definitions for call in each.calls]
     columns: list[Sequence[int]] = [
         _TEXT_SEPARATOR.join(texts).encode(),
@@ -122,15 +122,15 @@ def encode_versions(releases: Sequence[ReleasedFile | None]) -> bytes:
         [_text_number(texts, call.argument_texts) for call in calls],
     ]
     for version in versions:
-        steps = differences(numbers[definition] for definition, _ in version)
-        columns += [step % len(numbers) for step in steps], differences(line for _, line in version)
+        steps = compute_differences(numbers[definition] for definition, _ in version)
+        columns += [step % len(numbers) for step in steps], compute_differences(line for _, line in version)
     if len(versions) >= ABSENT or any(_TEXT_SEPARATOR in text for text in texts):
         raise ValueError("a file has too many versions, or a text with a NUL")
     return b"".join(map(pack, columns))
 
 
-def texts_of(data: bytes) -> list[bytes]:
-    """The texts in data from `encode_versions`."""
+def read_texts(data: bytes) -> list[bytes]:
+    """The strings in data from `encode_versions`."""
     return bytes(unpack(data)[0]).split(_TEXT_SEPARATOR.encode())
 
 
@@ -161,12 +161,12 @@ def _find_calls(row: DefinitionRow, text: bytes, starts: Sequence[int], lines: S
     name, _, kind, parameters, line, end_line, is_const, _, sites = row
     definition = Definition(name, kind, parameters, line, end_line, bool(is_const), parse_call_sites(sites))
     if kind != "macro":
-        return calls_of(text, starts, definition)
+        return find_calls(text, starts, definition)
     names = count_called_names(lines, definition)
     return [WrittenCall(line, "call", each, None) for each in sorted(names.elements())]
 
 
-def _numbered_texts(definitions: Sequence[_StoredDefinition]) -> dict[str, int]:
+def _number_strings(definitions: Sequence[_StoredDefinition]) -> dict[str, int]:
     """The number of every used text, from 1: frequent texts have small numbers."""
     used = Counter[str]()
     for each in definitions:
@@ -232,7 +232,7 @@ def _build_entries(number: int, versions: Sequence[ReleasedFile | None]) -> Iter
     releases: dict[tuple[int, int, bool], int] = {}
     for release, version in enumerate(versions):
         for (name, key, kind, *_), _ in version.definitions if version else ():
-            entry = hash_short_name(key), hash_path(path_of(name)), kind in BODIES
+            entry = hash_short_name(key), hash_path(split_path(name)), kind in BODIES
             releases[entry] = releases.get(entry, 0) | 1 << release
     for (short, path, is_body), found in releases.items():
         yield NameEntry(short, path, number, is_body, found)
@@ -243,7 +243,7 @@ def _build_dictionary(files: Sequence[bytes]) -> bytes:
 
     The most frequent texts come last, because zlib refers to them in the fewest bits.
     """
-    used = Counter(text for data in files for text in texts_of(data))
+    used = Counter(text for data in files for text in read_texts(data))
     texts, size = [], 0
     for text in sorted(used, key=lambda text: (-used[text], text)):
         if len(text) >= _MIN_REFERENCE_BYTES and used[text] > 1:

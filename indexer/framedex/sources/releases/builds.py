@@ -63,7 +63,7 @@ def known_releases() -> Sequence[str]:
 
 def find_builds(capture: Capture) -> list[Build]:
     """The components with recorded code in a capture."""
-    return builds_of_paths(_recorded_paths(capture), capture.metadata)
+    return builds_of_paths(_read_recorded_paths(capture), capture.metadata)
 
 
 def builds_of_paths(recorded_paths: Iterable[str], metadata: Metadata) -> list[Build]:
@@ -72,10 +72,10 @@ def builds_of_paths(recorded_paths: Iterable[str], metadata: Metadata) -> list[B
     versions = metadata.launch.packages if metadata.launch else {}
     builds: dict[Build, None] = {}
     for site, package in _find_packages(paths):
-        version = versions.get(package) or installed_version(Path(site), package, metadata.started_unix_ns)
+        version = versions.get(package) or find_installed_version(Path(site), package, metadata.started_unix_ns)
         if version:
-            builds |= dict.fromkeys(_package_builds(site, package, version))
-    builds |= dict.fromkeys(_gpu_builds(paths, metadata.started_unix_ns))
+            builds |= dict.fromkeys(_find_package_builds(site, package, version))
+    builds |= dict.fromkeys(_find_gpu_builds(paths, metadata.started_unix_ns))
     if python := release_of_python(metadata.python or ""):
         builds |= dict.fromkeys(Build("cpython", *python, folder) for folder in _find_libraries(paths))
     return list(builds)
@@ -83,10 +83,10 @@ def builds_of_paths(recorded_paths: Iterable[str], metadata: Metadata) -> list[B
 
 def python_libraries(capture: Capture) -> Collection[str]:
     """The folders of the standard library of a capture's interpreter; several if ambiguous."""
-    return _find_libraries(_recorded_paths(capture))
+    return _find_libraries(_read_recorded_paths(capture))
 
 
-def _recorded_paths(capture: Capture) -> Mapping[str, None]:
+def _read_recorded_paths(capture: Capture) -> Mapping[str, None]:
     return dict.fromkeys([*(module.path for module in capture.modules), *(code.filename for code in capture.codes)])
 
 
@@ -109,15 +109,15 @@ def _find_packages(paths: Mapping[str, None]) -> dict[tuple[str, str], None]:
     return dict.fromkeys((match["site"], match["package"]) for path in paths if (match := _PACKAGE.match(path)))
 
 
-def _gpu_builds(paths: Mapping[str, None], started_unix_ns: int | None) -> Iterator[Build]:
+def _find_gpu_builds(paths: Mapping[str, None], started_unix_ns: int | None) -> Iterator[Build]:
     for match in filter(None, map(_GPU.match, paths)):
         package = f"jax_{match['runtime']}_pjrt" if match["runtime"] else f"jax_{match['kernels']}_plugin"
-        if version := installed_version(Path(match["site"]), package, started_unix_ns):
+        if version := find_installed_version(Path(match["site"]), package, started_unix_ns):
             commit = release_commits(version).get("xla", "")
             yield Build("xla", version, commit, f"{match['site']}/{match['folder']}")
 
 
-def _package_builds(site: str, package: str, version: str) -> Iterator[Build]:
+def _find_package_builds(site: str, package: str, version: str) -> Iterator[Build]:
     folder = f"{site}/{package}"
     known = release_commits(version)
     tag = f"jax-v{version}" if _RELEASED.fullmatch(version) else ""
@@ -126,7 +126,7 @@ def _package_builds(site: str, package: str, version: str) -> Iterator[Build]:
         yield Build("xla", version, known.get("xla", ""), folder)
 
 
-def installed_version(site: Path, package: str, started_unix_ns: int | None) -> str | None:
+def find_installed_version(site: Path, package: str, started_unix_ns: int | None) -> str | None:
     """The version installed at the recorded path; None if missing or installed after the recording."""
     try:
         for info in site.iterdir():

@@ -55,7 +55,7 @@ _NAMESPACES = {
 _IN_REPOSITORIES = {"xla": Component.XLA, "jax": Component.JAXLIB, "jaxlib": Component.JAXLIB}
 
 
-def owner_of_python(file: str) -> FrameOwner:
+def find_owner_of_python(file: str) -> FrameOwner:
     """The owner of a Python frame, from its code's file path or Python's name for code without a file."""
     if file.startswith("<frozen "):
         return FrameOwner(Component.CPYTHON)
@@ -67,7 +67,7 @@ def owner_of_python(file: str) -> FrameOwner:
     return FrameOwner(Component.CPYTHON if _LIBRARY.match(file) else Component.OWN)
 
 
-def owner_of_native(binary: str, source: str, source_component: str, namespace: str) -> FrameOwner:
+def find_owner_of_native(binary: str, source: str, source_component: str, namespace: str) -> FrameOwner:
     """The owner of a native frame in a binary.
 
     `source` is the path of its line. `source_component` is the component of the source folder or source map with that

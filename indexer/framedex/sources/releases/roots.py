@@ -48,7 +48,7 @@ def read_root_state(root: SourceRoot, builds: Sequence[Build]) -> RootState:
     path = Path(root.path)
     is_there = os.path.isdir(path)  # noqa: PTH112 - Path.is_dir raises without permission
     checkout = read_checkout(path) if is_there else None
-    component = component_of(path, checkout)
+    component = find_component(path, checkout)
     build = next((build for build in builds if build.component == component), None)
     matches = None
     if build is not None and build.revision and checkout is not None and checkout.commit:
@@ -59,7 +59,7 @@ def read_root_state(root: SourceRoot, builds: Sequence[Build]) -> RootState:
     return RootState(path, root.files, is_there, checkout, component, build, matches, advice)
 
 
-def builds_without_root(states: Sequence[RootState], builds: Sequence[Build]) -> list[Build]:
+def find_builds_without_root(states: Sequence[RootState], builds: Sequence[Build]) -> list[Build]:
     """The latest build of each recorded component without a source folder, except Python."""
     known = {state.component for state in states}
     latest = {build.component: build for build in reversed(builds)}
@@ -95,7 +95,7 @@ def is_commit(revision: str) -> bool:
     return _COMMIT.fullmatch(revision) is not None
 
 
-def component_of(path: Path, checkout: Checkout | None = None) -> str | None:
+def find_component(path: Path, checkout: Checkout | None = None) -> str | None:
     """The component of the sources in a folder, or in its working tree; None if unknown."""
     for folder in (path, checkout.top if checkout else path):
         for component, mark in _MARKS.items():

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from framedex.base.errors import raise_if_limit
-from framedex.base.lazy import compiled_on_use
+from framedex.base.lazy import compile_on_use
 from framedex.base.regularfile import open_regular
 
 _NUMBER = r"\d+(?:\.\d+)+(?:(?:a|b|rc|\.dev|\.post)\d+)?(?:(?:\+|%2B)[A-Za-z0-9.]*[A-Za-z0-9])?"
@@ -30,49 +30,49 @@ _MARKS = r"[*_`'\"\])]{0,3}"  # Markdown marks and quotation marks
 _VERSION_WORD = r"[ ._]_{0,3}version_{0,3}"
 _FIELD = r"[\"']?\s{0,80}[:=]\s{0,80}[\"']?"
 
-_FREEZE = compiled_on_use(
+_FREEZE = compile_on_use(
     rf"(?:^|[\s'\"`(\[+,]){_PACKAGE}(?:\[[\w,. -]{{0,80}}\])?={{2,3}}{_VERSION}(?=[\s;,'\"`)\]\\]|$)"
 )
-_KNOWN = compiled_on_use(
+_KNOWN = compile_on_use(
     rf"(?<![\w./@-]){_JAX}{_MARKS}(?:'s)?(?:{_VERSION_WORD}){{0,2}}{_MARKS}"
     rf"(?:\s{{0,80}}(?:==?|[:|│┃,(@]|is\s)[*_`]{{0,3}}\s{{0,80}}|\s{{1,80}})[*_`'\"(]{{0,3}}{_VERSION}",
     re.IGNORECASE,
 )
-_FILES = compiled_on_use(
+_FILES = compile_on_use(
     rf"(?:(?<![\w.-])|(?<=python3\.\d\d-))(?P<package>[A-Za-z][\w.]*?)-v?(?P<version>{_NUMBER}?)"
     r"(?=\.dist-info|/|-(?:py|cp|cuda|rocm)|\.tar|\s|$)"
 )
-_RECORD = compiled_on_use(rf"\bname{_FIELD}{_PACKAGE}[\"']?,\s{{0,80}}[\"']?version{_FIELD}{_VERSION}")
-_INSTALLED = compiled_on_use(
+_RECORD = compile_on_use(rf"\bname{_FIELD}{_PACKAGE}[\"']?,\s{{0,80}}[\"']?version{_FIELD}{_VERSION}")
+_INSTALLED = compile_on_use(
     rf"Requirement already satisfied: (?P<package>[A-Za-z][\w-]*+)(?:[^:]|:(?! ))*\((?P<version>{_NUMBER})\)\s*$"
 )
-_IN_TREE = compiled_on_use(rf"(?<![\w.-]){_PACKAGE} \[required: [^\[\]]*installed: {_VERSION}")
-_NAME = compiled_on_use(rf"^\W*name{_FIELD}{_PACKAGE}[\"']?,?\s*$", re.IGNORECASE)
-_VERSION_OF_NAME = compiled_on_use(rf"^\W*version{_FIELD}{_VERSION}[\"']?,?\s*$", re.IGNORECASE)
-_QUESTION = compiled_on_use(rf"(?<![\w./-]){_JAX}{_MARKS}{_VERSION_WORD}(?: are you using)?\W*$", re.IGNORECASE)
-_ANSWER = compiled_on_use(rf"^(?:Out\[\d+\]:)?[^\w\n]*{_VERSION}\W*$")
-_JAX_VERSION = compiled_on_use(r"\d{1,2}(?:\.\d{1,3}){2}(?!\d|\.\d)")
-_CHANGED = compiled_on_use(rf"^\s*(?P<sign>[-+]) {_PACKAGE}(?:\[[\w,. -]{{0,80}}\])?==")
+_IN_TREE = compile_on_use(rf"(?<![\w.-]){_PACKAGE} \[required: [^\[\]]*installed: {_VERSION}")
+_NAME = compile_on_use(rf"^\W*name{_FIELD}{_PACKAGE}[\"']?,?\s*$", re.IGNORECASE)
+_VERSION_OF_NAME = compile_on_use(rf"^\W*version{_FIELD}{_VERSION}[\"']?,?\s*$", re.IGNORECASE)
+_QUESTION = compile_on_use(rf"(?<![\w./-]){_JAX}{_MARKS}{_VERSION_WORD}(?: are you using)?\W*$", re.IGNORECASE)
+_ANSWER = compile_on_use(rf"^(?:Out\[\d+\]:)?[^\w\n]*{_VERSION}\W*$")
+_JAX_VERSION = compile_on_use(r"\d{1,2}(?:\.\d{1,3}){2}(?!\d|\.\d)")
+_CHANGED = compile_on_use(rf"^\s*(?P<sign>[-+]) {_PACKAGE}(?:\[[\w,. -]{{0,80}}\])?==")
 # A release that a program requires, rejects or will install is not the release of the text.
-_REQUIREMENT_WORDS = compiled_on_use(
+_REQUIREMENT_WORDS = compile_on_use(
     r"requir|need|depend|compatib|expect|minimum|upgrade|at least|older|newer|support|suggest|uninstall|>=|<=|!=|~="
     r"|existing installation|deprecat|\bremov|\bworks?\b|\bworked\b|\bfixed\b|\bsince\b|introduced|regress|downgrad"
     r"|\bas of\b|prior to|\bwill\b|\blatest\b|\bbefore\b|\bearlier\b|\blater\b|previous",
     re.IGNORECASE,
 )
 # A release that is reported as unaffected is not the release of the text.
-_UNAFFECTED_WORDS = compiled_on_use(
+_UNAFFECTED_WORDS = compile_on_use(
     r"\bnot (?:happen|occur|reproduc|affected|present|seen)|n't (?:happen|occur|reproduce|see)\b|\bunaffected"
     r"|\bcannot reproduce|\b(?:is|are|was|were|runs?|ran) (?:fine|ok(?:ay)?|good)\b"
     r"|\bfine (?:with|on|in|under|using)\b|\bpass(?:es|ed)\b|\bsucceed(?:s|ed)?\b"
     r"|\b(?:no|without(?: any)?) (?:errors?|problems?|issues?|crash(?:es)?)\b",
     re.IGNORECASE,
 )
-_MORE_CELLS = compiled_on_use(
+_MORE_CELLS = compile_on_use(
     rf"[*_`]{{0,3}}\s{{0,80}}[|│┃]\s{{0,80}}[*_`]{{0,3}}v?(?P<version>{_NUMBER})(?=[*_`]{{0,3}}\s{{0,80}}(?:[|│┃]|$))"
 )
 # The rest of a requirement: its environment marker, hash, and the package that requires it.
-_REQUIREMENT_TAIL = compiled_on_use(
+_REQUIREMENT_TAIL = compile_on_use(
     r";\s*(?:python_|sys_platform|platform_|implementation_|extra|os_name|\().*|(?<=\s)#\s*via\b.*|(?<=\s)--hash=.*"
 )
 
@@ -196,14 +196,14 @@ def _read_within_line(line: str) -> Iterator[tuple[str, str]]:
         (name, version)
         for pattern in _find_patterns(line)
         for match in pattern.finditer(line)
-        for version in _versions(match, line)
+        for version in _find_versions(match, line)
         for name in _split_package_names(match["package"])
     ]
     if len({version for _, version in found}) > 1 or not _UNAFFECTED_WORDS.search(line):
         yield from found
 
 
-def _versions(match: re.Match[str], line: str) -> Iterator[str]:
+def _find_versions(match: re.Match[str], line: str) -> Iterator[str]:
     """The version of a statement and the versions in the next cells of its row: a table may compare environments."""
     yield match["version"]
     end = match.end()
@@ -238,12 +238,12 @@ def _build_release(package: str, version: str) -> Release | None:
     return Release(name, version) if name not in ("jax", "jaxlib") or _JAX_VERSION.match(version) else None
 
 
-_SITE = compiled_on_use(r"(?P<site>.*/(?:site|dist)-packages)/(?P<package>\w+)(?:\.py$|/)")
-_LIBRARY = compiled_on_use(r".*/python(?P<version>\d+\.\d+)/")
-_PYTHON = compiled_on_use(r".*(?:/lib\d*/python3\.(?P<minor>\d+)t?/|\\python3(?P<windows>\d+)\\lib\\)", re.IGNORECASE)
-_TREE = compiled_on_use(r"(?P<folder>.*/)(?P<package>jaxlib|jax)/")
-_STATED_VERSION = compiled_on_use(r"^_version\s*=\s*['\"]([\w.]+)['\"]", re.MULTILINE)
-_TRIGGERS = compiled_on_use("|".join(map(re.escape, TRIGGERS)))
+_SITE = compile_on_use(r"(?P<site>.*/(?:site|dist)-packages)/(?P<package>\w+)(?:\.py$|/)")
+_LIBRARY = compile_on_use(r".*/python(?P<version>\d+\.\d+)/")
+_PYTHON = compile_on_use(r".*(?:/lib\d*/python3\.(?P<minor>\d+)t?/|\\python3(?P<windows>\d+)\\lib\\)", re.IGNORECASE)
+_TREE = compile_on_use(r"(?P<folder>.*/)(?P<package>jaxlib|jax)/")
+_STATED_VERSION = compile_on_use(r"^_version\s*=\s*['\"]([\w.]+)['\"]", re.MULTILINE)
+_TRIGGERS = compile_on_use("|".join(map(re.escape, TRIGGERS)))
 _MAX_FILE_BYTES = 1 << 16  # bytes of a version.py
 _MAX_LINE_LENGTH = 1 << 12  # characters: statements appear in short lines
 _MAX_STATED = 4096
@@ -339,11 +339,11 @@ class FileReleases:
     def release_of(self, path: str) -> Release | None:
         """The release of a file; None if unknown."""
         if installed := _SITE.match(path):
-            return self._installed_release(installed["site"], installed["package"], _installed_version)
+            return self._installed_release(installed["site"], installed["package"], _find_installed_version)
         if library := _LIBRARY.match(path):
             return Release("python", library["version"])
         if tree := _TREE.match(path):
-            return self._installed_release(f"{tree['folder']}{tree['package']}", tree["package"], _version_in_tree)
+            return self._installed_release(f"{tree['folder']}{tree['package']}", tree["package"], _find_version_in_tree)
         return None
 
     def _installed_release(
@@ -371,7 +371,7 @@ def _next_line(text: str, position: int) -> int:
     return (len(text) if end < 0 else end) + 1
 
 
-def _installed_version(site: str, package: str) -> str | None:
+def _find_installed_version(site: str, package: str) -> str | None:
     """The version of the only distribution for a package in a site-packages folder; else None."""
     try:
         names = [name for name in os.listdir(site) if name.endswith(".dist-info")]  # noqa: PTH208
@@ -387,7 +387,7 @@ def _installed_version(site: str, package: str) -> str | None:
     return versions[0] if len(versions) == 1 else None
 
 
-def _version_in_tree(folder: str, package: str) -> str | None:
+def _find_version_in_tree(folder: str, package: str) -> str | None:
     """The version in the version.py of a package in a source tree; None if missing."""
     try:
         with open_regular(Path(folder, "version.py")) as file:

@@ -21,18 +21,18 @@ from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
-from framedex.base.lazy import compiled_on_use
+from framedex.base.lazy import compile_on_use
 from framedex.model import Language
 from framedex.text_stacks.frames import build_native_frame, build_parts, find_source_spans, text_columns
 from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame, TextPart, TextStack
 
-_FRAME = compiled_on_use(
+_FRAME = compile_on_use(
     r"(?P<pc>PC: )?@ +(?P<address>0x[0-9a-fA-F]{1,16}|[0-9a-f]{16})(?=\s|$)"
     r"(?: +(?P<size>\d+|\(unknown\))(?= |$))?(?: +(?P<function>\S.*))?$"
 )
-_LIST = compiled_on_use(r"@ +(?P<addresses>0x[0-9a-fA-F]{1,16}(?: +0x[0-9a-fA-F]{1,16})+)\s*$")
-_ADDRESS = compiled_on_use(r"0x[0-9a-fA-F]+")
-_HEADING = compiled_on_use(r"\*\*\* (?:SIG\w+ |Signal \d+ |Check failure stack trace|Aborted at ).*")
+_LIST = compile_on_use(r"@ +(?P<addresses>0x[0-9a-fA-F]{1,16}(?: +0x[0-9a-fA-F]{1,16})+)\s*$")
+_ADDRESS = compile_on_use(r"0x[0-9a-fA-F]+")
+_HEADING = compile_on_use(r"\*\*\* (?:SIG\w+ |Signal \d+ |Check failure stack trace|Aborted at ).*")
 _UNKNOWN = "(unknown)"
 _MIN_INDENTATION = 8  # of folly's locations
 LINK_TITLE = "symbolizer link"
@@ -40,10 +40,10 @@ LINK_TITLE = "symbolizer link"
 
 # `https://symbolize.stripped_domain/r/?trace=7f01,7f02&map=<build-id>:7f00-7fff`, above and below the frames of a TPU
 # crash: the call addresses, and the load address of the binary whose symbols are stored elsewhere.
-_LINK = compiled_on_use(r"https?://\S*[?&]trace=(?P<trace>[0-9a-f,]+)&map=(?P<map>[0-9a-f:,-]*)")
-_MAP = compiled_on_use(r"([0-9a-f]{8,64}):([0-9a-f]{1,16})-([0-9a-f]{1,16})")
+_LINK = compile_on_use(r"https?://\S*[?&]trace=(?P<trace>[0-9a-f,]+)&map=(?P<map>[0-9a-f:,-]*)")
+_MAP = compile_on_use(r"([0-9a-f]{8,64}):([0-9a-f]{1,16})-([0-9a-f]{1,16})")
 _MAX_MAPS = 64
-_HEX = compiled_on_use(r"[0-9a-f]{1,16}")
+_HEX = compile_on_use(r"[0-9a-f]{1,16}")
 
 
 class _Map(NamedTuple):
@@ -77,7 +77,7 @@ class AddressLines:
                 title = line[: addresses.start()].strip()
                 return ParsedLine(
                     StackFormat.TCMALLOC,
-                    tuple(_listed_frames(number, addresses, self._maps)),
+                    tuple(_parse_listed_frames(number, addresses, self._maps)),
                     opening_title=title,
                     closing_title=title,
                     depends_on_values=bool(self._maps),
@@ -91,7 +91,7 @@ class AddressLines:
             self._maps = tuple(_Map(each[1], int(each[2], 16), int(each[3], 16)) for each in found)
             return ParsedLine(
                 StackFormat.ABSL,
-                tuple(_linked_frames(number, link, self._maps)),
+                tuple(_parse_linked_frames(number, link, self._maps)),
                 opening_title=LINK_TITLE,
                 closing_title=LINK_TITLE,
             )
@@ -141,21 +141,22 @@ def _parse_frame(number: int, match: re.Match[str], maps: Sequence[_Map]) -> Par
     return ParsedLine(form, (frame,), depends_on_values=bool(maps))
 
 
-def _listed_frames(number: int, addresses: re.Match[str], maps: Sequence[_Map]) -> Iterator[TextFrame]:
+def _parse_listed_frames(number: int, addresses: re.Match[str], maps: Sequence[_Map]) -> Iterator[TextFrame]:
     for match in _ADDRESS.finditer(addresses["addresses"]):
         start, end = (addresses.start("addresses") + column for column in match.span())
         yield replace(
-            _address_frame(StackFormat.TCMALLOC, number, start, end, int(match[0], 16), maps), is_return_address=True
+            _build_address_frame(StackFormat.TCMALLOC, number, start, end, int(match[0], 16), maps),
+            is_return_address=True,
         )
 
 
-def _linked_frames(number: int, link: re.Match[str], maps: Sequence[_Map]) -> Iterator[TextFrame]:
+def _parse_linked_frames(number: int, link: re.Match[str], maps: Sequence[_Map]) -> Iterator[TextFrame]:
     for match in _HEX.finditer(link["trace"]):
         start, end = (link.start("trace") + column for column in match.span())
-        yield _address_frame(StackFormat.ABSL, number, start, end, int(match[0], 16), maps)
+        yield _build_address_frame(StackFormat.ABSL, number, start, end, int(match[0], 16), maps)
 
 
-def _address_frame(
+def _build_address_frame(
     form: StackFormat, number: int, start: int, end: int, address: int, maps: Sequence[_Map]
 ) -> TextFrame:
     """Return a frame that has only an address."""
@@ -174,17 +175,17 @@ def _address_frame(
     )
 
 
-_MAPS = compiled_on_use(
+_MAPS = compile_on_use(
     r"(?<![\w-])(?P<start>[0-9a-f]{6,16})-(?P<end>[0-9a-f]{6,16}) [r-][w-][x-][ps-] (?P<offset>[0-9a-f]{1,16})"
     r" [0-9a-f]{2,4}:[0-9a-f]{2,4} \d{1,20}[ \t]+(?P<path>/[^\n]{1,4096}?)[ \t\r]*$",
     re.MULTILINE,
 )
-_PROC_MAPPINGS = compiled_on_use(
+_PROC_MAPPINGS = compile_on_use(
     r"(?<!\S)0x(?P<start>[0-9a-f]{1,16})[ \t]{1,40}0x(?P<end>[0-9a-f]{1,16})[ \t]{1,40}0x[0-9a-f]{1,16}[ \t]{1,40}"
     r"0x(?P<offset>[0-9a-f]{1,16})[ \t]{1,40}(?:[r-][w-][x-][ps-][ \t]{1,40})?(?P<path>/[^\n]{1,4096}?)[ \t\r]*$",
     re.MULTILINE,
 )
-_SHARED_LIBRARIES = compiled_on_use(
+_SHARED_LIBRARIES = compile_on_use(
     r"(?<!\S)0x(?P<start>[0-9a-f]{16})[ \t]{1,40}0x(?P<end>[0-9a-f]{16})[ \t]{1,40}(?:Yes|No)[ \t]{1,40}"
     r"(?:\(\*\)[ \t]{1,40})?(?P<path>/[^\n]{1,4096}?)[ \t\r]*$",
     re.MULTILINE,
@@ -210,7 +211,7 @@ class MemoryMaps:
 
     def __init__(self, text: str) -> None:
         is_quoted = any(mark in text for mark in _MARKS)
-        self._ranges = sorted(set(_ranges(text))) if is_quoted else []
+        self._ranges = sorted(set(_parse_ranges(text))) if is_quoted else []
         self._starts = [each.start for each in self._ranges]
         self._longest = max((each.end - each.start for each in self._ranges), default=0)
 
@@ -250,7 +251,7 @@ class MemoryMaps:
         return found.get(False) or found.get(True)
 
 
-def _ranges(text: str) -> Iterator[_Range]:
+def _parse_ranges(text: str) -> Iterator[_Range]:
     bases: dict[str, int] = {}  # load address of the first byte of each file
     for pattern in (_MAPS, _PROC_MAPPINGS):
         for match in islice(pattern.finditer(text), _MAX_RANGES):

@@ -19,7 +19,7 @@ import re
 from dataclasses import replace
 from enum import Enum, auto
 
-from framedex.base.lazy import compiled_on_use
+from framedex.base.lazy import compile_on_use
 from framedex.model import Language
 from framedex.text_stacks.frames import (
     Span,
@@ -33,23 +33,23 @@ from framedex.text_stacks.frames import (
 from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame
 from framedex.text_stacks.readers.symbolized import is_symbol
 
-_BRACKETED_ADDRESS = compiled_on_use(r"\) ?\[(?P<address>0x[0-9a-f]{1,16})\](?: (?P<function>\S.*))?$")
-_BARE = compiled_on_use(r"\s*(?P<module>\.{0,2}/[^()\[\]\s]{1,4096})\[(?P<address>0x[0-9a-f]{1,16})\]$")
-_MARK = compiled_on_use(
+_BRACKETED_ADDRESS = compile_on_use(r"\) ?\[(?P<address>0x[0-9a-f]{1,16})\](?: (?P<function>\S.*))?$")
+_BARE = compile_on_use(r"\s*(?P<module>\.{0,2}/[^()\[\]\s]{1,4096})\[(?P<address>0x[0-9a-f]{1,16})\]$")
+_MARK = compile_on_use(
     r"\s*(?:\[ ?(?P<number>\d{1,4})\] +|\[bt\] \((?P<bt>\d{1,4})\) +|-+ +|(?:frame )?#(?P<hash>\d{1,4}):? +)?"
 )
-_IN_LIBRARY = compiled_on_use(r"(?P<function>[^+]*)\+(?P<offset>0x[0-9a-f]{1,16})$")
+_IN_LIBRARY = compile_on_use(r"(?P<function>[^+]*)\+(?P<offset>0x[0-9a-f]{1,16})$")
 _MAX_NAME_LENGTH = 4096  # maximum length of a demangled name after the address
 
-_FRAME_NUMBER = compiled_on_use(r"\s*(?P<number>\d{1,4})\s+(?=\S)")
-_APPLE_ADDRESS = compiled_on_use(r"(?P<address>0x[0-9a-fA-F]{6,16})(?=\s|$)")
-_PLUS = compiled_on_use(r" \+ (?P<offset>\d{1,12})$")
-_LOADED = compiled_on_use(r"(?:0x[0-9a-fA-F]{1,16}|\d{1,20})$")
-_BARE_ADDRESS = compiled_on_use(r"\s*(?:\[ ?\d{1,4}\] +)?\[(?P<address>0x[0-9a-f]{4,16})\]$")
+_FRAME_NUMBER = compile_on_use(r"\s*(?P<number>\d{1,4})\s+(?=\S)")
+_APPLE_ADDRESS = compile_on_use(r"(?P<address>0x[0-9a-fA-F]{6,16})(?=\s|$)")
+_PLUS = compile_on_use(r" \+ (?P<offset>\d{1,12})$")
+_LOADED = compile_on_use(r"(?:0x[0-9a-fA-F]{1,16}|\d{1,20})$")
+_BARE_ADDRESS = compile_on_use(r"\s*(?:\[ ?\d{1,4}\] +)?\[(?P<address>0x[0-9a-f]{4,16})\]$")
 _MAX_MODULE_LENGTH = 256
 
-_TREE = compiled_on_use(r"[ \t+!:|*]*\d{1,9} (?=\S)")
-_IN_MODULE = compiled_on_use(
+_TREE = compile_on_use(r"[ \t+!:|*]*\d{1,9} (?=\S)")
+_IN_MODULE = compile_on_use(
     r"  \(in (?P<module>[^()]{1,256})\)"
     r"(?: \+ [\d,.]{1,40}|  load address 0x[0-9a-f]{1,16} \+ (?P<offset>0x[0-9a-f]{1,16}))?"
     r"  \[(?P<address>0x[0-9a-f]{1,16})[^\[\]]{0,80}\](?:  (?P<path>[^\s:]+):(?P<line>\d{1,9}))?$"
@@ -229,11 +229,11 @@ def _parse_apple_frame(number: int, text: str) -> TextFrame | None:
 
 
 _BEGIN_MARK, _END_MARK = "*** Begin stack trace ***", "*** End stack trace ***"
-_DASHES = compiled_on_use(r"\s*--- (?=\S)")
-_CALL = compiled_on_use(r"\((?P<line>\d{1,9})\): (?P<function>[\w.<>]+)$")
-_FLAT = compiled_on_use(r"(?<!\S)(?P<path>[^\s()]+\.py|<\w+>)\((?P<line>\d{1,9})\): (?P<function>[\w.<>]+)")
-_CALLER = compiled_on_use(r"(?:pt-xla-profiler:)?\s+(?P<function>[\w.<>]+) \((?P<path>.{1,4096}):(?P<line>\d{1,9})\)$")
-_CERTAIN_NAME = compiled_on_use(r"::|\w\(|^_\w*$")
+_DASHES = compile_on_use(r"\s*--- (?=\S)")
+_CALL = compile_on_use(r"\((?P<line>\d{1,9})\): (?P<function>[\w.<>]+)$")
+_FLAT = compile_on_use(r"(?<!\S)(?P<path>[^\s()]+\.py|<\w+>)\((?P<line>\d{1,9})\): (?P<function>[\w.<>]+)")
+_CALLER = compile_on_use(r"(?:pt-xla-profiler:)?\s+(?P<function>[\w.<>]+) \((?P<path>.{1,4096}):(?P<line>\d{1,9})\)$")
+_CERTAIN_NAME = compile_on_use(r"::|\w\(|^_\w*$")
 _PYTHON = (".py", ".pyx", ".pyi", ">")
 
 
@@ -250,7 +250,7 @@ _HEADINGS = {
     "Python Frame Triggered Execution:": _List.CALLERS,
     "TensorsGraphInfo:": _List.CALLERS,
 }
-_HEADING = compiled_on_use(rf"(?:^|\s)({'|'.join(_HEADINGS)})$")
+_HEADING = compile_on_use(rf"(?:^|\s)({'|'.join(_HEADINGS)})$")
 
 
 class SymbolLists:

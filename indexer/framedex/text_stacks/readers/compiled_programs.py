@@ -14,16 +14,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from framedex.base.lazy import compiled_on_use
+from framedex.base.lazy import compile_on_use
 from framedex.text_stacks.frames import text_columns
 from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame, TextLocation, TextPart
 
-_TOKEN = compiled_on_use(
+_TOKEN = compile_on_use(
     r'\s*(?:"(?P<text>(?:[^"\\]|\\.)*)"|(?P<alias>#\w+)|(?P<number>\d{1,9})(?!\d)|(?P<word>[A-Za-z_]\w*)|(?P<other>\S))'
 )
-_ALIAS = compiled_on_use(r"^(?P<name>#\w+) = (?=loc\()", re.MULTILINE)
-_BODY = compiled_on_use(r"\s*(?:%|\}|\^|return\b|func\.|module\b|#\w+ = |\"|[a-z_]\w*\.[a-z_])")
-_DIAGNOSTIC = compiled_on_use(r"(?:^\s*|(?<=[\s\]|]))(?:error|warning|note|remark): (?=\")|^\s*(?=\")")
+_ALIAS = compile_on_use(r"^(?P<name>#\w+) = (?=loc\()", re.MULTILINE)
+_BODY = compile_on_use(r"\s*(?:%|\}|\^|return\b|func\.|module\b|#\w+ = |\"|[a-z_]\w*\.[a-z_])")
+_DIAGNOSTIC = compile_on_use(r"(?:^\s*|(?<=[\s\]|]))(?:error|warning|note|remark): (?=\")|^\s*(?=\")")
 # In a log line such as `ERROR error: "f"`, the second word may be a logger's name instead of MLIR's severity.
 _MAX_DEPTH = 64
 _MAX_CALLERS = 64
@@ -244,31 +244,31 @@ def unescape(text: str) -> str:
     """Return the text between the quotes with its escapes replaced; hex escapes are UTF-8 bytes."""
     if "\\" not in text:
         return text
-    return _ESCAPE.sub(_character, text.encode("utf-8", "surrogatepass")).decode("utf-8", "replace")
+    return _ESCAPE.sub(_decode_character, text.encode("utf-8", "surrogatepass")).decode("utf-8", "replace")
 
 
-def _character(match: re.Match[bytes]) -> bytes:
+def _decode_character(match: re.Match[bytes]) -> bytes:
     return bytes([int(match[1], 16)]) if match[1] else _ESCAPES.get(match[2], match[2])
 
 
 _TABLES = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
-_ROW = compiled_on_use(r'(?P<id>\d{1,9}) (?:"(?P<text>(?:[^"\\]|\\.)*)"|\{(?P<fields>[^{}]*)\})$')
-_FIELD = compiled_on_use(r'(?<!\w)(?P<key>\w{1,64})=(?:"(?P<text>(?:[^"\\]|\\.)*)"|(?P<number>\d{1,9})(?!\d))')
-_HLO_BODY = compiled_on_use(
+_ROW = compile_on_use(r'(?P<id>\d{1,9}) (?:"(?P<text>(?:[^"\\]|\\.)*)"|\{(?P<fields>[^{}]*)\})$')
+_FIELD = compile_on_use(r'(?<!\w)(?P<key>\w{1,64})=(?:"(?P<text>(?:[^"\\]|\\.)*)"|(?P<number>\d{1,9})(?!\d))')
+_HLO_BODY = compile_on_use(
     r"\s*(?:ROOT |%|ENTRY |\}|\d+ [\"{]|\w[\w.-]* = |FileNames|FunctionNames|FileLocations|StackFrames|$)"
 )
-_NAME = compiled_on_use(r"(?:ROOT )?%?(?P<label>[\w.-]+) = ")
+_NAME = compile_on_use(r"(?:ROOT )?%?(?P<label>[\w.-]+) = ")
 _MAX_ROWS = 200_000  # with their numbers they take about 80 MB
 _MAX_TEXT_LENGTH = 4096
 
 
-_ALLOCATIONS_TITLE = compiled_on_use(r"\s*(?:Largest program allocations in \w+:|Peak buffers:)")
-_ALLOCATION_SIZE = compiled_on_use(r"\s*(?:\d+\. )?Size: (?P<size>[\d.]+\w*)")
-_ALLOCATION_BODY = compiled_on_use(
+_ALLOCATIONS_TITLE = compile_on_use(r"\s*(?:Largest program allocations in \w+:|Peak buffers:)")
+_ALLOCATION_SIZE = compile_on_use(r"\s*(?:\d+\. )?Size: (?P<size>[\d.]+\w*)")
+_ALLOCATION_BODY = compile_on_use(
     r"\s*(?:\d+\. Size:|Size:|Operator:|Shape:|Unpadded size:|XLA [Ll]abel:|Allocation type:|Buffer \d+:|=====|$)"
 )
 _OPERATOR = "Operator: op_name="
-_SLOW_MODULE = compiled_on_use(
+_SLOW_MODULE = compile_on_use(
     r"\[Compiling module (?P<module>[^\s\]]{1,1000}?)(?:\.\d+)?(?: for \w+)?\] Very slow compile\?"
 )
 

@@ -14,30 +14,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from framedex.base.lazy import compiled_on_use
+from framedex.base.lazy import compile_on_use
 from framedex.model import Language
 from framedex.text_stacks.frames import Margin, build_frame
 from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame, TextLocation, TextPart
 from framedex.text_stacks.readers.locations import LocationsInText
 
-_HEADING = compiled_on_use(r"(?P<title>[A-Za-z_][\w.]*) +Traceback \(most recent call last\)$")
-_HEAD = compiled_on_use(
+_HEADING = compile_on_use(r"(?P<title>[A-Za-z_][\w.]*) +Traceback \(most recent call last\)$")
+_HEAD = compile_on_use(
     r"(?:^|(?<=[\s\]:>|)]))"
     r"(?:Cell In ?\[|Input In ?\[|<ipython-input-|File (?=[^\s\"'])|(?=~|/|[A-Za-z]:\\|[\w-]+/\S+\.pyx in ))"
 )
 _FUNCTION = r"(?P<function><cell line: \d+>|<\w+>|[\w.][\w.<>]*)(?:\(.*)?"
-_CELL = compiled_on_use(
+_CELL = compile_on_use(
     r"(?P<label>Cell In ?\[\d*\], line \d{1,9}|Input In ?\[\d*\]|<ipython-input-[\w-]{1,99}>"
     r"|\S[^:]*\.ipynb Cell \d+(?: line \d+)?(?= in ))"
     rf"(?:,? in {_FUNCTION})?$"
 )
-_FILE = compiled_on_use(
+_FILE = compile_on_use(
     rf"File (?P<path>(?:[/~]|[A-Za-z]:[\\/]).*?|<[^<>]+>|[^\s:]+):(?P<line>\d{{1,9}})(?:, in {_FUNCTION})?$"
 )
-_OLD_FILE = compiled_on_use(rf"(?P<path>(?:[/~]|[A-Za-z]:\\|[\w-]+/)\S*\.\w{{1,4}}) in {_FUNCTION}$")
-_ARROW = compiled_on_use(r"-+> ?(?P<line>\d{1,9})(?!\d)")
-_SOURCE = compiled_on_use(r"-+> ?\d|\s*\d{1,9}(?!\S)|\s*\(\.\.\.\)|\s{4}|-{20,}$")
-_EXCEPTION = compiled_on_use(r"[A-Za-z_][\w.]*(?::|$)")
+_OLD_FILE = compile_on_use(rf"(?P<path>(?:[/~]|[A-Za-z]:\\|[\w-]+/)\S*\.\w{{1,4}}) in {_FUNCTION}$")
+_ARROW = compile_on_use(r"-+> ?(?P<line>\d{1,9})(?!\d)")
+_SOURCE = compile_on_use(r"-+> ?\d|\s*\d{1,9}(?!\S)|\s*\(\.\.\.\)|\s{4}|-{20,}$")
+_EXCEPTION = compile_on_use(r"[A-Za-z_][\w.]*(?::|$)")
 
 
 class IPythonText:
@@ -104,12 +104,12 @@ class IPythonText:
         return build_frame(StackFormat.IPYTHON, number, match, Language.PYTHON, labels=(label,) if label else ())
 
 
-_RICH_HEADING = compiled_on_use(r"[╭┌+][─-]{2,} (?P<title>Traceback \(most recent call last\)) [─-]{2,}[╮┐+]")
-_ROW = compiled_on_use(r"[│|] (?=\S)")
-_FRAME = compiled_on_use(r"(?P<path>(?:[/~]|[A-Za-z]:[\\/]).*):(?P<line>\d{1,9}) in (?P<function>\S.*)$")
-_NO_FILE = compiled_on_use(r"in (?P<function>\S.*):(?P<line>\d{1,9})$")
-_CUT_BEFORE_NAME = compiled_on_use(r":\d{1,9} in$")
-_PATH_START = compiled_on_use(r"[/~]|[A-Za-z]:[\\/]")
+_RICH_HEADING = compile_on_use(r"[╭┌+][─-]{2,} (?P<title>Traceback \(most recent call last\)) [─-]{2,}[╮┐+]")
+_ROW = compile_on_use(r"[│|] (?=\S)")
+_FRAME = compile_on_use(r"(?P<path>(?:[/~]|[A-Za-z]:[\\/]).*):(?P<line>\d{1,9}) in (?P<function>\S.*)$")
+_NO_FILE = compile_on_use(r"in (?P<function>\S.*):(?P<line>\d{1,9})$")
+_CUT_BEFORE_NAME = compile_on_use(r":\d{1,9} in$")
+_PATH_START = compile_on_use(r"[/~]|[A-Za-z]:[\\/]")
 _BORDERS = " \t│|"
 _MAX_WRAPPED_ROWS = 16
 
@@ -189,13 +189,13 @@ def _parse_box_frame(number: int, text: str, shift: int, before: Sequence[str]) 
     return replace(frame, parts=parts, end=shift + len(text))
 
 
-_PYTEST_HEADING = compiled_on_use(r"(?<!_)_+ (?P<title>[^_\s].*\S|_\w.*) _+$")
+_PYTEST_HEADING = compile_on_use(r"(?<!_)_+ (?P<title>[^_\s].*\S|_\w.*) _+$")
 _LINE_START = r"(?:^|(?<=[\s\]:>|)]))"
 _PATH = _LINE_START + r"(?P<path>(?:[A-Za-z]:)?[^\s:\[\]()|\"'<>]+|<[^<>:]+>):(?P<line>\d{1,9}):"
-_SHORT_FRAME = compiled_on_use(_PATH + r" in (?P<function><\w+>|[\w.]+)$")
-_LONG = compiled_on_use(_PATH + r"(?: (?:[A-Za-z_][\w.]*\.)?[A-Z]\w*)?$")
-_DEFINITION = compiled_on_use(r"(?:>  )? +(?:async )?def (?P<function>\w+)\b")
-_RULE = compiled_on_use(r"(?:=+ .* =+|-+ Captured .* -+)$")
+_SHORT_FRAME = compile_on_use(_PATH + r" in (?P<function><\w+>|[\w.]+)$")
+_LONG = compile_on_use(_PATH + r"(?: (?:[A-Za-z_][\w.]*\.)?[A-Z]\w*)?$")
+_DEFINITION = compile_on_use(r"(?:>  )? +(?:async )?def (?P<function>\w+)\b")
+_RULE = compile_on_use(r"(?:=+ .* =+|-+ Captured .* -+)$")
 
 
 class PytestText:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from framedex.base.lazy import compiled_on_use
+from framedex.base.lazy import compile_on_use
 from framedex.base.plaintext import restore
 from framedex.model import Language
 from framedex.text_stacks.frames import build_parts
@@ -18,15 +18,15 @@ from framedex.texts.traces import HEADING
 # A local path, a source map path (`xla@5a9e73cbd925:xla/shape.cc`), or Python's name of a string (`<string>`).
 _PATH = r"(?P<path>(?:/|<|[A-Za-z0-9][\w.-]{0,99}@[0-9a-f]{12}[+a-z]*:).*)"
 _LABELS = r"(?: \[(?P<label>[a-z0-9, -]+)\])?$"
-_LOCATED = compiled_on_use(
+_LOCATED = compile_on_use(
     r" *(?P<number>\d{1,9}) (?P<language>[PN]) (?P<function>.*?) at " + _PATH + r":(?P<line>\d{1,9})" + _LABELS
 )
-_UNLOCATED = compiled_on_use(
+_UNLOCATED = compile_on_use(
     r" *(?P<number>\d{1,9}) (?P<language>[PN]) (?P<function>.*) in (?P<module>.*)\+(?P<address>0x[0-9a-f]{1,16})"
     + _LABELS
 )
-_CANDIDATE = compiled_on_use(r" +or " + _PATH + r":(?P<line>\d{1,9})" + _LABELS)
-_RECORDED = compiled_on_use(r" +(?P<recorded>as recorded: .+)$")
+_CANDIDATE = compile_on_use(r" +or " + _PATH + r":(?P<line>\d{1,9})" + _LABELS)
+_RECORDED = compile_on_use(r" +(?P<recorded>as recorded: .+)$")
 _SECTION = ", most recent call last:"
 _VALUE = "  "
 """The indentation of header lines with a value of the call, which may have any text."""
@@ -109,8 +109,8 @@ class TraceText:
 
 
 _SUFFIXES = "py|pyi|pyx|c|cc|cpp|cxx|cu|h|hh|hpp|cuh|inc|td|proto|mlir|rs|go|java|ts|js|sh|bzl|BUILD"
-_TAIL = compiled_on_use(rf"\.(?:{_SUFFIXES}):(?P<line>\d{{1,8}})(?::(?P<column>\d{{1,8}}))?(?![\w])")
-_NO_PATH = compiled_on_use(r"""[\s"'`()<>\[\]{},;=|:]""")
+_TAIL = compile_on_use(rf"\.(?:{_SUFFIXES}):(?P<line>\d{{1,8}})(?::(?P<column>\d{{1,8}}))?(?![\w])")
+_NO_PATH = compile_on_use(r"""[\s"'`()<>\[\]{},;=|:]""")
 _MAX_PATH_LENGTH = 4096
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from framedex.base.lazy import compiled_on_use
+from framedex.base.lazy import compile_on_use
 from framedex.model import Language
 from framedex.text_stacks.frames import (
     Margin,
@@ -29,22 +29,22 @@ from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFr
 from framedex.text_stacks.readers.symbolized import is_symbol
 
 _LINE_START = r"(?:^|(?<=[\s\]:>|)]))"
-_BINARY = compiled_on_use(
+_BINARY = compile_on_use(
     _LINE_START + r"(?P<module>[\w.+-]+\.(?:dll|exe|pyd|sys|ocx|drv))!(?P<function>[^\t]*[^\t ])(?:\t.*)?$",
     re.IGNORECASE,
 )
 _ADDRESS = r"[0-9a-f]{8}(?:`?[0-9a-f]{8})?"
-_WINDBG = compiled_on_use(
+_WINDBG = compile_on_use(
     _LINE_START + rf"(?:(?P<position>[0-9a-f]{{2,4}}) )?(?:{_ADDRESS} {_ADDRESS}|\(Inline Function\) -{{8}}`-{{8}}) +"
     r"(?:: (?:[0-9a-f`]{8,17} ){1,8}: +)?(?P<module>\w[\w.+-]{0,99})!(?P<function>[^\[]*[^\[ ])"
     r"(?: +\[(?P<path>[^\[\]]+) @ (?P<line>\d{1,9})\])?$"
 )
-_NAMELESS = compiled_on_use(
+_NAMELESS = compile_on_use(
     _LINE_START + rf"(?:(?P<position>[0-9a-f]{{2,4}}) )?{_ADDRESS} {_ADDRESS} +(?:: (?:[0-9a-f`]{{8,17}} ){{1,8}}: +)?"
     r"(?:(?P<module>\w[\w.-]{0,99})\+)?(?P<address>0x[0-9a-f`]{1,17})$"
 )
-_HEADING = compiled_on_use(r"(?:Child-SP|ChildEBP) +RetAddr\b.*$")
-_AFTER_NAME = compiled_on_use(r"(?: +Line \d{1,9}(?: \+ 0x[0-9a-fA-F]+ bytes)?| ?\+ ?0x[0-9a-fA-F]{1,16})$")
+_HEADING = compile_on_use(r"(?:Child-SP|ChildEBP) +RetAddr\b.*$")
+_AFTER_NAME = compile_on_use(r"(?: +Line \d{1,9}(?: \+ 0x[0-9a-fA-F]+ bytes)?| ?\+ ?0x[0-9a-fA-F]{1,16})$")
 
 
 class WindowsStacks:
@@ -69,7 +69,7 @@ class WindowsStacks:
             )
         match = _WINDBG.search(text) if is_in_stack else None
         match = match or _BINARY.search(text)
-        frame = _frame(number, match) if match is not None else None
+        frame = _parse_frame(number, match) if match is not None else None
         # Further words beside the name make it a sentence.
         if frame is None or not is_symbol(frame.function):
             return None
@@ -84,7 +84,7 @@ class WindowsStacks:
         return "[External Code]" in line or "[Frames below may be incorrect" in line
 
 
-def _frame(number: int, match: re.Match[str]) -> TextFrame:
+def _parse_frame(number: int, match: re.Match[str]) -> TextFrame:
     frame = build_frame(StackFormat.WINDOWS, number, match, Language.NATIVE)
     behind = _AFTER_NAME.search(frame.function)
     name = frame.function[: behind.start()] if behind is not None else frame.function
@@ -126,12 +126,12 @@ def _find_name_end(text: str) -> int:
     return len(text)
 
 
-_THREAD = compiled_on_use(r"(?:^|(?<=[\s\]:>|)]))Thread \d+(?: \S.*)? \(crashed\).*$")
-_FRAME = compiled_on_use(
+_THREAD = compile_on_use(r"(?:^|(?<=[\s\]:>|)]))Thread \d+(?: \S.*)? \(crashed\).*$")
+_FRAME = compile_on_use(
     r" ?(?P<number>\d{1,4})  (?P<module>[\w.+-]{1,255})"
     r"(?:!(?P<function>[^\s\[+][^\[]*?)(?: \[(?P<path>[^\[\]]+) : (?P<line>\d{1,9}))?)?(?: \+ 0x[0-9a-f]{1,16}\]?)?$"
 )
-_CONTINUATION = compiled_on_use(r" {4}|Thread \d+\b")
+_CONTINUATION = compile_on_use(r" {4}|Thread \d+\b")
 
 
 class MinidumpStacks:
@@ -168,9 +168,9 @@ class MinidumpStacks:
 
 
 _NAME = r"(?P<function>[A-Za-z_][\w.$]*)\+0x[0-9a-f]{1,16}/0x[0-9a-f]{1,16}(?: \[(?P<module>\w+)(?: [0-9a-f]+)?\])?"
-_KERNEL_FRAME = compiled_on_use(r"(?:^|(?<=[\s\]:|>)]))(?:(?P<label>\?) )?" + _NAME + "$")
-_REGISTER = compiled_on_use(r"(?:RIP: [0-9a-f]{4}:|\b(?:pc|lr) : |\bIP: )(?:\[<[0-9a-f]+>\] )?" + _NAME + "$")
-_KERNEL_BELONGS = compiled_on_use(
+_KERNEL_FRAME = compile_on_use(r"(?:^|(?<=[\s\]:|>)]))(?:(?P<label>\?) )?" + _NAME + "$")
+_REGISTER = compile_on_use(r"(?:RIP: [0-9a-f]{4}:|\b(?:pc|lr) : |\bIP: )(?:\[<[0-9a-f]+>\] )?" + _NAME + "$")
+_KERNEL_BELONGS = compile_on_use(
     r"</?(?:TASK|IRQ|NMI|SOFTIRQ|EOE)>$|\[ *\d+\.\d+\](?:\[ *[CT]\d+\])?\s*$|\bCode: |\bR[A-Z0-9]{2}: |\bRSP: "
 )
 
@@ -192,7 +192,7 @@ class KernelTraces:
         match = _REGISTER.search(text) if " " in text and ("IP: " in text or " : " in text) else None
         if match is None and is_in_stack:
             match = _KERNEL_FRAME.search(text)
-        return ParsedLine(StackFormat.KERNEL, (_kernel_frame(number, match),)) if match is not None else None
+        return ParsedLine(StackFormat.KERNEL, (_parse_kernel_frame(number, match),)) if match is not None else None
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """Return None: a frame has one line."""
@@ -203,14 +203,14 @@ class KernelTraces:
         return _KERNEL_BELONGS.search(line.rstrip()) is not None
 
 
-def _kernel_frame(number: int, match: re.Match[str]) -> TextFrame:
+def _parse_kernel_frame(number: int, match: re.Match[str]) -> TextFrame:
     # Kernel names have no language, so they are never looked up: a function of the same name elsewhere is unrelated.
     unsure = match.groupdict().get("label") is not None
     return build_frame(StackFormat.KERNEL, number, match, labels=("may be no caller",) if unsure else ())
 
 
-_LINE = compiled_on_use(r"(?:==|--|\*\*)(?:[\d:.]+ )?\d{1,10}(?:==|--|\*\*)(?: |$)")
-_VALGRIND_FRAME = compiled_on_use(r" *(?:at|by) (?P<address>0x[0-9A-Fa-f]{1,16}): (?=\S)")
+_LINE = compile_on_use(r"(?:==|--|\*\*)(?:[\d:.]+ )?\d{1,10}(?:==|--|\*\*)(?: |$)")
+_VALGRIND_FRAME = compile_on_use(r" *(?:at|by) (?P<address>0x[0-9A-Fa-f]{1,16}): (?=\S)")
 
 
 class ValgrindLines:
@@ -228,7 +228,7 @@ class ValgrindLines:
             return None
         match = _VALGRIND_FRAME.match(line, mark.end())
         if match is not None:
-            return ParsedLine(StackFormat.VALGRIND, (_valgrind_frame(number, line.rstrip(), start, match),))
+            return ParsedLine(StackFormat.VALGRIND, (_parse_valgrind_frame(number, line.rstrip(), start, match),))
         title = line[mark.end() :].strip()
         return ParsedLine(StackFormat.VALGRIND, opening_title=title) if title and "Sanitizer" not in title else None
 
@@ -241,7 +241,7 @@ class ValgrindLines:
         return _LINE.match(line) is not None
 
 
-def _valgrind_frame(number: int, text: str, begin: int, match: re.Match[str]) -> TextFrame:
+def _parse_valgrind_frame(number: int, text: str, begin: int, match: re.Match[str]) -> TextFrame:
     start, end = match.end(), len(text)
     spans = {PartKind.ADDRESS: match.span("address")}
     column = find_opening_parenthesis(text, end - 1, start) if text.endswith(")") else -1

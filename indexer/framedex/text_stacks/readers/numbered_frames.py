@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from framedex.base.lazy import compiled_on_use
+from framedex.base.lazy import compile_on_use
 from framedex.model import Language
 from framedex.text_stacks.frames import (
     Span,
@@ -29,21 +29,21 @@ from framedex.text_stacks.readers.symbolized import (
     parse_described_frame,
 )
 
-_FRAME = compiled_on_use(
+_FRAME = compile_on_use(
     r"(?:^|[\s\]|])#(?P<number>\d{1,6})\s+(?:(?P<address>0x[0-9a-fA-F]{1,16})(?=\s)\s+)?(?P<in>in )?(?=\S)"
 )
-_COLON = compiled_on_use(r"(?:^|[\s\]|])(?P<mark>(?:\* )?frame )#(?P<number>\d{1,6}): (?=\S)")
-_PYTHON = compiled_on_use(
+_COLON = compile_on_use(r"(?:^|[\s\]|])(?P<mark>(?:\* )?frame )#(?P<number>\d{1,6}): (?=\S)")
+_PYTHON = compile_on_use(
     r"#(?P<number>\d{1,6}) Frame 0x[0-9a-f]+, for file (?P<path>[^,]+), line (?P<line>\d{1,9}), "
     r"in (?P<function>[^\s(]+)"
 )
-_RUNTIME_ERROR = compiled_on_use(
+_RUNTIME_ERROR = compile_on_use(
     r"(?:^|(?<=:))\s*(?P<path>[^\s:][^:]*):(?P<line>\d{1,9}):(?P<column>\d{1,9}): runtime error: "
 )
-_REPORT = compiled_on_use(r"==\d+==\s?(?:ERROR|WARNING): \w+Sanitizer: .*|WARNING: ThreadSanitizer: .*")
-_FURTHER_STACK = compiled_on_use(r"(?:allocated|freed) by thread [TM]\d+.* here:$")
-_THREAD = compiled_on_use(r"Thread \d+ \((?:Thread|LWP) .*\):$|\*? *thread #\d+.*")
-_ACCESS = compiled_on_use(r" *(?:READ|WRITE|Read|Write|Atomic \w+) of size |\[Switching to |No (?:locals|symbol table)")
+_REPORT = compile_on_use(r"==\d+==\s?(?:ERROR|WARNING): \w+Sanitizer: .*|WARNING: ThreadSanitizer: .*")
+_FURTHER_STACK = compile_on_use(r"(?:allocated|freed) by thread [TM]\d+.* here:$")
+_THREAD = compile_on_use(r"Thread \d+ \((?:Thread|LWP) .*\):$|\*? *thread #\d+.*")
+_ACCESS = compile_on_use(r" *(?:READ|WRITE|Read|Write|Atomic \w+) of size |\[Switching to |No (?:locals|symbol table)")
 _RAISED_FROM, _FRAMES_FOLLOW = "Exception raised from ", " (most recent call first):"
 _MAX_WRAPPED_LINES = 64
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from framedex.base.lazy import compiled_on_use
+from framedex.base.lazy import compile_on_use
 from framedex.model import Language
 from framedex.text_stacks.frames import Margin, add_location, build_frame
 from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame, TextPart
@@ -65,18 +65,18 @@ class GoStacks(_TwoLineFrames):
     is_rare = True
     state_attributes = ("_margin", "_awaits_place")
     triggers = ("goroutine ", "Goroutine ", " goroutine:", "runtime stack:")
-    place = compiled_on_use(r"\s+(?P<path>\S.*):(?P<line>\d{1,9})(?: \+0x[0-9a-f]+)?(?: fp=0x.*)?$")
-    remark = compiled_on_use(
+    place = compile_on_use(r"\s+(?P<path>\S.*):(?P<line>\d{1,9})(?: \+0x[0-9a-f]+)?(?: fp=0x.*)?$")
+    remark = compile_on_use(
         r"\s*\.\.\.\s*(?:additional|\d+) frames elided|goroutine running on other thread|\s+\S+:\d+ \+0x"
     )
-    _heading = compiled_on_use(
+    _heading = compile_on_use(
         _LINE_START + r"(?:goroutine \d+ (?:[\w=. ]{1,99} )?\[[^\[\]]*\]:|runtime stack:"
         # the race detector's reports
         r"|(?:Previous )?(?:[Rr]ead|[Ww]rite) at 0x[0-9a-f]+ by (?:main )?goroutine.*:"
         r"|Goroutine \d+ \(.*\) created at:)$"
     )
-    _creator = compiled_on_use(r"created by (?P<function>\S+)(?: in goroutine \d+)?$")
-    _function = compiled_on_use(r" {0,2}(?P<function>[^\s(]\S*)$")
+    _creator = compile_on_use(r"created by (?P<function>\S+)(?: in goroutine \d+)?$")
+    _function = compile_on_use(r" {0,2}(?P<function>[^\s(]\S*)$")
 
     def parse_line(self, number: int, line: str, *, is_in_stack: bool) -> ParsedLine | None:
         """Return the heading of a goroutine, or the function of a frame."""
@@ -106,15 +106,15 @@ class RustStacks(_TwoLineFrames):
     is_rare = True
     state_attributes = ("_margin", "_awaits_place", "_panicked", "_has_place")
     triggers = ("panicked at ", "tack backtrace:", " BACKTRACE ━")
-    place = compiled_on_use(r"\s+at (?P<path>\S.*?):(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?$")
-    remark = compiled_on_use(r"\s*(?:note: |⋮ |stack backtrace:$|\[\.\.\. omitted )|\s+at ")
-    _panic = compiled_on_use(
+    place = compile_on_use(r"\s+at (?P<path>\S.*?):(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?$")
+    remark = compile_on_use(r"\s*(?:note: |⋮ |stack backtrace:$|\[\.\.\. omitted )|\s+at ")
+    _panic = compile_on_use(
         _LINE_START + r"thread '[^']*' (?:\(\d+\) )?panicked at (?:'.*', )?"
         r"(?P<path>(?:[A-Za-z]:)?[^\s:'][^:']*):(?P<line>\d{1,9}):(?P<column>\d{1,9}):?$"
     )
-    _heading = compiled_on_use(_LINE_START + r"[Ss]tack backtrace:$|(?<!━)━{4,} BACKTRACE ━+$")
-    _numbered = compiled_on_use(r"\s*(?P<number>\d{1,6}):\s+(?:(?P<address>0x[0-9a-f]{1,16}) - )?(?P<function>\S.*)$")
-    _inlined = compiled_on_use(r" {6,}(?!at |⋮)(?P<function>\S.*)$")
+    _heading = compile_on_use(_LINE_START + r"[Ss]tack backtrace:$|(?<!━)━{4,} BACKTRACE ━+$")
+    _numbered = compile_on_use(r"\s*(?P<number>\d{1,6}):\s+(?:(?P<address>0x[0-9a-f]{1,16}) - )?(?P<function>\S.*)$")
+    _inlined = compile_on_use(r" {6,}(?!at |⋮)(?P<function>\S.*)$")
 
     def __init__(self) -> None:
         super().__init__()
@@ -156,9 +156,9 @@ class JuliaStacks(_TwoLineFrames):
     is_rare = True
     state_attributes = ("_margin", "_awaits_place", "_is_of_signal")
     triggers = ("Stacktrace:", "] signal ")
-    place = compiled_on_use(r"\s+@ (?:(?P<scope>[\w.#]+) )?(?P<path>\S.*):(?P<line>\d{1,9})(?: \[inlined\])?$")
-    remark = compiled_on_use(r"\s*(?:in expression starting at |\.\.\.|--- the above |@ |[⋮╰│┌└])")
-    _heading = compiled_on_use(_LINE_START + r"(?:Stacktrace:|\[\d+\] signal (?:\(\d+(?:\.\d+)?\)|\d+ \(\d+\)): .*)$")
+    place = compile_on_use(r"\s+@ (?:(?P<scope>[\w.#]+) )?(?P<path>\S.*):(?P<line>\d{1,9})(?: \[inlined\])?$")
+    remark = compile_on_use(r"\s*(?:in expression starting at |\.\.\.|--- the above |@ |[⋮╰│┌└])")
+    _heading = compile_on_use(_LINE_START + r"(?:Stacktrace:|\[\d+\] signal (?:\(\d+(?:\.\d+)?\)|\d+ \(\d+\)): .*)$")
 
     def __init__(self) -> None:
         super().__init__()
@@ -187,10 +187,10 @@ class EuStacks(_TwoLineFrames):
     is_rare = True
     state_attributes = ("_margin", "_awaits_place")
     triggers = ("TID ",)
-    place = compiled_on_use(r"\s+(?P<path>\S.*?):(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?$")
-    remark = compiled_on_use(r"\s+\[[0-9a-f]{8,}\]")
-    _heading = compiled_on_use(_LINE_START + r"TID \d+(?: \S.*)?:$")
-    _frame = compiled_on_use(
+    place = compile_on_use(r"\s+(?P<path>\S.*?):(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?$")
+    remark = compile_on_use(r"\s+\[[0-9a-f]{8,}\]")
+    _heading = compile_on_use(_LINE_START + r"TID \d+(?: \S.*)?:$")
+    _frame = compile_on_use(
         r"#(?P<number>\d{1,6})\s+(?P<address>0x[0-9a-f]{1,16})(?:     - 1)?"
         r"(?: (?P<function>(?!- )\S.*?))?(?: - (?P<module>/.*|\[\w+\]))?$"
     )
@@ -210,12 +210,12 @@ class EuStacks(_TwoLineFrames):
         return ParsedLine(StackFormat.ELFUTILS, (replace(frame, is_return_address=match["number"] != "0"),))
 
 
-_NUMBERED = compiled_on_use(r"\s*\[(?P<number>\d{1,6})\] (?P<function>\S.*)$")
-_LOCATION_ON_LINE = compiled_on_use(r" (?:at|@)(?: [\w.#]+)? (?P<path>\S+):(?P<line>\d{1,9})(?: \[inlined\])?$")
-_SIGNAL_HEADING = compiled_on_use(
+_NUMBERED = compile_on_use(r"\s*\[(?P<number>\d{1,6})\] (?P<function>\S.*)$")
+_LOCATION_ON_LINE = compile_on_use(r" (?:at|@)(?: [\w.#]+)? (?P<path>\S+):(?P<line>\d{1,9})(?: \[inlined\])?$")
+_SIGNAL_HEADING = compile_on_use(
     r" at (?:(?P<path>\S.*):(?P<line>\d{1,9})(?: \[inlined\])?|(?P<module>\S.*) \(unknown line\))$"
 )
-_NAMELESS = compiled_on_use(r"unknown function \(ip: (?P<address>0x[0-9a-f]{1,16})\)(?: at (?P<module>\S.*))?$")
+_NAMELESS = compile_on_use(r"unknown function \(ip: (?P<address>0x[0-9a-f]{1,16})\)(?: at (?P<module>\S.*))?$")
 _NATIVE_FILES = (".c", ".cc", ".cpp", ".h", ".hpp", ".inc", ".S")
 
 
@@ -253,23 +253,23 @@ def _with_name(frame: TextFrame, text: str) -> TextFrame:
     return replace(frame, function=name, parts=pieces)
 
 
-_AT_PREFIX = compiled_on_use(r"(?:\t|   )at (?=\S)")
-_LOADERS = compiled_on_use(r"(?:[^\s()/]*/(?!0x))*")  # class loader and module of a Java class: `app//java.base@21/`
-_JAVA = compiled_on_use(
+_AT_PREFIX = compile_on_use(r"(?:\t|   )at (?=\S)")
+_LOADERS = compile_on_use(r"(?:[^\s()/]*/(?!0x))*")  # class loader and module of a Java class: `app//java.base@21/`
+_JAVA = compile_on_use(
     r"(?P<function>[\w.$<>/-]+)\((?:(?:[\w.@$-]+/)?(?:(?P<path>[\w$.-]+):(?P<line>\d{1,9})"
     r"|[\w$-]+\.(?:java|kts?|scala|groovy|clj)|Native Method|Unknown Source|<\w+>))\)(?: ~?\[[^\[\]]*\])?$"
 )
-_DOTNET = compiled_on_use(
+_DOTNET = compile_on_use(
     r"(?P<function>[^\s(]+)\((?:[^\s()][^()]* [^()]*)?\)(?: in (?P<path>\S.*):line (?P<line>\d{1,9}))?$"
 )
 _V8_PLACE = r"(?:file://)?(?P<path>\S[^()]*):(?P<line>\d{1,9}):(?P<column>\d{1,9})"
-_V8_CALL = compiled_on_use(
+_V8_CALL = compile_on_use(
     rf"(?:async )?(?P<function>[^\s()][^()]*) \((?:{_V8_PLACE}|native|<anonymous>|index \d+|eval at .*)\)(?: \{{)?$"
 )
-_V8_BARE = compiled_on_use(rf"(?:async )?{_V8_PLACE}(?: \{{)?$")
-_IS_PATH = compiled_on_use(r"[./\\<]|^node:")
-_IS_SCRIPT = compiled_on_use(r"^(?:node|https?|webpack[\w-]*|<anonymous>)(?::|$)|\.(?:[cm]?[jt]sx?|vue|svelte)(?:\?|$)")
-_MORE_FRAMES = compiled_on_use(
+_V8_BARE = compile_on_use(rf"(?:async )?{_V8_PLACE}(?: \{{)?$")
+_IS_PATH = compile_on_use(r"[./\\<]|^node:")
+_IS_SCRIPT = compile_on_use(r"^(?:node|https?|webpack[\w-]*|<anonymous>)(?::|$)|\.(?:[cm]?[jt]sx?|vue|svelte)(?:\?|$)")
+_MORE_FRAMES = compile_on_use(
     r"\.\.\. \d+ (?:more|common frames omitted)\b|(?:^|\s)(?:Caused by|Suppressed): "
     r"|^\s*- (?:locked|waiting|parking|eliminated) |--- End of (?:inner exception )?stack trace"
 )
@@ -327,15 +327,15 @@ def _parse_dotnet(number: int, text: str, shift: int) -> TextFrame | None:
     return build_frame(StackFormat.DOTNET, number, match, shift=shift)
 
 
-_HEADING = compiled_on_use(r"(?:(?P<kind>Native|Java) frames: \(J=.*\)|# Problematic frame:)$")
-_NATIVE = compiled_on_use(
+_HEADING = compile_on_use(r"(?:(?P<kind>Native|Java) frames: \(J=.*\)|# Problematic frame:)$")
+_NATIVE = compile_on_use(
     r"(?:# )?[CV]  \[(?P<module>[^\[\]+]+)\+(?P<address>0x[0-9a-f]{1,16})\]"
     r"(?:  (?P<function>\S.*?)(?:\+0x[0-9a-f]{1,16})?)?(?:  \((?P<path>[^():]+):(?P<line>\d{1,9})\))?$"
 )
-_JVM_NAMELESS = compiled_on_use(r"(?:# )?[CV]  (?P<address>0x[0-9a-f]{1,16})$")
-_COMPILED = compiled_on_use(r"(?:# )?[JA] \d+%? (?:[!sbn]+ )?(?:c[12] |jvmci )?(?P<function>[\w.$<>/]+)(?:\(.*)$")
-_INTERPRETED = compiled_on_use(r"(?:# )?j  (?P<function>[\w.$<>/]+)\([^()]*\)\S*?\+\d+(?: .*)?$")
-_STUB = compiled_on_use(r"(?:# )?v  ~(?:StubRoutines|RuntimeStub|BufferBlob|ExceptionBlob|[A-Z]\w+)\b")
+_JVM_NAMELESS = compile_on_use(r"(?:# )?[CV]  (?P<address>0x[0-9a-f]{1,16})$")
+_COMPILED = compile_on_use(r"(?:# )?[JA] \d+%? (?:[!sbn]+ )?(?:c[12] |jvmci )?(?P<function>[\w.$<>/]+)(?:\(.*)$")
+_INTERPRETED = compile_on_use(r"(?:# )?j  (?P<function>[\w.$<>/]+)\([^()]*\)\S*?\+\d+(?: .*)?$")
+_STUB = compile_on_use(r"(?:# )?v  ~(?:StubRoutines|RuntimeStub|BufferBlob|ExceptionBlob|[A-Z]\w+)\b")
 
 
 class JvmErrors:
@@ -383,12 +383,12 @@ def _parse_jvm_frame(number: int, text: str, start: int) -> TextFrame | None:
 
 
 _SCRIPT_BEGINS = r"(?:^|(?<=[\s\]|>):]))"
-_RUBY = compiled_on_use(
+_RUBY = compile_on_use(
     _SCRIPT_BEGINS + r"(?:from )?(?P<path>(?:[A-Za-z]:)?[^\s:\[\]|>()]+|<internal:[^\s<>]{1,99}>):(?P<line>\d{1,9})"
     r":in [`'](?P<function>[^`']+)'(?=$|:)"
 )
-_PERL = compiled_on_use(r" at (?P<path>[^\s:,;()\"']+\.(?:pl|pm|t)) line (?P<line>\d{1,9})(?=\.?$|, <)")
-_DART = compiled_on_use(
+_PERL = compile_on_use(r" at (?P<path>[^\s:,;()\"']+\.(?:pl|pm|t)) line (?P<line>\d{1,9})(?=\.?$|, <)")
+_DART = compile_on_use(
     r"(?:^|(?<=[\s\]|>:]))#(?P<number>\d{1,6}) +(?P<function>[^\s(][^(]*(?<=\S)) "
     r"\((?P<path>(?:package:|dart:|file:|[./])[^\s:()]*)(?::(?P<line>\d{1,9}))?(?::(?P<column>\d{1,9}))?\)$"
 )

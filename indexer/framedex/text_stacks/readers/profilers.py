@@ -14,7 +14,7 @@ import json
 import re
 from dataclasses import replace
 
-from framedex.base.lazy import compiled_on_use
+from framedex.base.lazy import compile_on_use
 from framedex.model import Language
 from framedex.text_stacks.frames import (
     Margin,
@@ -27,9 +27,9 @@ from framedex.text_stacks.frames import (
 )
 from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame, TextLocation, TextPart
 
-_THREAD = compiled_on_use(r'Thread (?:0x)?[\da-fA-F]+ \([\w+ -]+\)(?:: ".*")?$')
-_FRAME = compiled_on_use(r" {4}(?P<function>\S.*?) \((?P<path>[^()]+?)(?::(?P<line>\d{1,9}))?\)$")
-_ADDRESS = compiled_on_use(r"0x[0-9a-f]{1,16}")
+_THREAD = compile_on_use(r'Thread (?:0x)?[\da-fA-F]+ \([\w+ -]+\)(?:: ".*")?$')
+_FRAME = compile_on_use(r" {4}(?P<function>\S.*?) \((?P<path>[^()]+?)(?::(?P<line>\d{1,9}))?\)$")
+_ADDRESS = compile_on_use(r"0x[0-9a-f]{1,16}")
 _PYTHON = (".py", ".pyx", ".pyi", ">")
 
 
@@ -94,7 +94,7 @@ def _build_named_frame(number: int, match: re.Match[str], is_python: bool) -> Te
     )
 
 
-_FIELD = compiled_on_use(
+_FIELD = compile_on_use(
     r'(?P<indent> *)"(?P<key>\w+)": (?P<value>"(?:[^"\\]|\\.)*"|\d{1,18}|null|true|false)?,?(?:\[)?$'
 )
 
@@ -167,26 +167,26 @@ def _decode_name(text: str) -> str:
         return text.strip('"')
 
 
-_PERF = compiled_on_use(
+_PERF = compile_on_use(
     r"\t *(?P<address>[0-9a-f]{1,16}) (?P<function>\S.*?)(?:\+(?P<behind>0x[0-9a-f]{1,16}))? "
     r"\((?P<module>[/\[][^()]*|inlined)(?: \(deleted\))?\)$"
 )
 _PERF_WIDTH = 16  # width of an address, with leading blanks
-_PERF_SOURCE = compiled_on_use(r"\s+(?P<path>[^\s:]+\.\w{1,5}):(?P<line>\d{1,9})$")
-_PERF_BINARY = compiled_on_use(r"\s+(?:\[[\w.]+\]|\S+)\[[0-9a-f]+\]$")
-_STRACE = compiled_on_use(
+_PERF_SOURCE = compile_on_use(r"\s+(?P<path>[^\s:]+\.\w{1,5}):(?P<line>\d{1,9})$")
+_PERF_BINARY = compile_on_use(r"\s+(?:\[[\w.]+\]|\S+)\[[0-9a-f]+\]$")
+_STRACE = compile_on_use(
     r"> (?P<module>/[^()]*|\[\w+\])\((?:(?P<function>[^()+\s].*)\+(?P<behind>0x[0-9a-f]{1,16}))?\) \[0x[0-9a-f]{1,16}\]"
     r"(?: (?P<path>\S+):(?P<line>\d{1,9}))?$"
 )
-_BPF_HEADING = compiled_on_use(r"(?:^|(?<=[\s\]:>|)]))@\w{0,99}\[[^\[\]]*$")
-_BPF = compiled_on_use(r"\s+(?:(?P<function>[^\s\d+,\]].*)\+\d{1,9}|(?P<address>0x[0-9a-f]{1,16}))$")
-_MEMLEAK_HEADING = compiled_on_use(r"\d+ bytes in \d+ allocations from stack$")
-_MEMLEAK = compiled_on_use(
+_BPF_HEADING = compile_on_use(r"(?:^|(?<=[\s\]:>|)]))@\w{0,99}\[[^\[\]]*$")
+_BPF = compile_on_use(r"\s+(?:(?P<function>[^\s\d+,\]].*)\+\d{1,9}|(?P<address>0x[0-9a-f]{1,16}))$")
+_MEMLEAK_HEADING = compile_on_use(r"\d+ bytes in \d+ allocations from stack$")
+_MEMLEAK = compile_on_use(
     r"\s+(?:(?P<address>0x[0-9a-f]{1,16})\s+)?"
     r"(?P<function>\[unknown\]|[^\s+\[].*(?=\+0x))(?:\+0x[0-9a-f]{1,16})? \[(?P<module>[^\[\]]*)\]$"
 )
 _UNKNOWN = "[unknown]"
-_PERF_MAP = compiled_on_use(r"py::(?P<function>[^:]+):(?P<path>.+)$")  # CPython's Python/perf_trampoline.c
+_PERF_MAP = compile_on_use(r"py::(?P<function>[^:]+):(?P<path>.+)$")  # CPython's Python/perf_trampoline.c
 
 
 class PerfScript:

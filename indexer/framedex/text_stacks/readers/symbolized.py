@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from framedex.base.lazy import compiled_on_use
+from framedex.base.lazy import compile_on_use
 from framedex.model import Language
 from framedex.text_stacks.frames import (
     Span,
@@ -27,20 +27,20 @@ from framedex.text_stacks.frames import (
 )
 from framedex.text_stacks.model import PartKind, StackFormat, TextFrame
 
-_BUILD_ID = compiled_on_use(r" *\(BuildId: (?P<build_id>[0-9a-fA-F]{2,64})\)$")
-_OFFSET = compiled_on_use(r" ?\+ ?(?P<offset>0x[0-9a-fA-F]{1,16})\)")
-_MODULE = compiled_on_use(r"[^\s()+=,:]+\)$")
-_IN_LIBRARY = compiled_on_use(
+_BUILD_ID = compile_on_use(r" *\(BuildId: (?P<build_id>[0-9a-fA-F]{2,64})\)$")
+_OFFSET = compile_on_use(r" ?\+ ?(?P<offset>0x[0-9a-fA-F]{1,16})\)")
+_MODULE = compile_on_use(r"[^\s()+=,:]+\)$")
+_IN_LIBRARY = compile_on_use(
     r" \+ (?P<behind>(?:0x)?[0-9a-f]{1,16}) \((?P<address>0x[0-9a-f]{1,16}) in (?P<module>.+)\)$"
 )
-_ADDRESS = compiled_on_use(r"0x[0-9a-fA-F]{1,16}(?=\s|$)")
-_SOURCE_FILE = compiled_on_use(r"\.(?:c|cc|cpp|cxx|cu|h|hh|hpp|inc|S|rs|swift|m|mm)$")
-_PC = compiled_on_use(r"pc (?P<offset>[0-9a-f]{8,16})\s+")
-_PLUS = compiled_on_use(r" \+ \d{1,12}$")
-_BOOST = compiled_on_use(r"\s*(?P<number>\d{1,4})# (?=\S)")
-_OBJECT = compiled_on_use(r'Object "(?P<module>[^"]*)", at (?P<address>0x[0-9a-f]{1,16})(?:, in (?P<function>\S.*))?$')
-_SOURCE = compiled_on_use(r'(?:\| *)?Source "(?P<path>[^"]+)", line (?P<line>\d{1,9})(?:, in (?P<function>\S.*))?')
-_ADDRESS_AT_END = compiled_on_use(r" \[(?P<address>0x[0-9a-f]{1,16})\]$")
+_ADDRESS = compile_on_use(r"0x[0-9a-fA-F]{1,16}(?=\s|$)")
+_SOURCE_FILE = compile_on_use(r"\.(?:c|cc|cpp|cxx|cu|h|hh|hpp|inc|S|rs|swift|m|mm)$")
+_PC = compile_on_use(r"pc (?P<offset>[0-9a-f]{8,16})\s+")
+_PLUS = compile_on_use(r" \+ \d{1,12}$")
+_BOOST = compile_on_use(r"\s*(?P<number>\d{1,4})# (?=\S)")
+_OBJECT = compile_on_use(r'Object "(?P<module>[^"]*)", at (?P<address>0x[0-9a-f]{1,16})(?:, in (?P<function>\S.*))?$')
+_SOURCE = compile_on_use(r'(?:\| *)?Source "(?P<path>[^"]+)", line (?P<line>\d{1,9})(?:, in (?P<function>\S.*))?')
+_ADDRESS_AT_END = compile_on_use(r" \[(?P<address>0x[0-9a-f]{1,16})\]$")
 _SUFFIXES = (" [opt]", " [artificial]", " [inlined]")
 _INLINED = " [inlined] "
 _BRACKETS = {"(": ")", "<": ">", "[": "]", "{": "}"}

@@ -12,28 +12,28 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from framedex.base.lazy import compiled_on_use
+from framedex.base.lazy import compile_on_use
 from framedex.model import Language
 from framedex.text_stacks.frames import add_offset, build_frame, build_parts, parse_location
 from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame
 
-_FRAME = compiled_on_use(
+_FRAME = compile_on_use(
     r'(?:\((?P<kind>Python|C)\) )?File "(?P<path>[^"]+)", line(?:no)? (?:(?P<line>\d{1,9})|\?{3})'
     r"(?:(?P<comma>,)? in (?P<function>.*)|:)?$"
 )
-_C_FRAME = compiled_on_use(
+_C_FRAME = compile_on_use(
     r"""Binary file (?P<quote>["'])(?P<module>[^"]+?)(?P=quote)"""
     r"(?:, at (?P<function>[^+\s]*)\+?(?P<behind>0x[0-9a-f]{1,16})?)? \[(?P<address>0x[0-9a-f]{1,16})\]"
 )
 # A traceback in a string, as in JSON logs and `repr`: all its lines are on one line.
-_IN_STRING = compiled_on_use(
+_IN_STRING = compile_on_use(
     r'File (?P<escape>\\{0,8})"(?P<path>[^"\\]+)(?P=escape)", line (?P<line>\d{1,9})'
     r"(?:, in (?P<function>[^\\\"]+))?(?=\\{1,8}n|$)"
 )
-_NEW_LINE = compiled_on_use(r"\\{1,8}n")
-_LIBRARY = compiled_on_use(r" \((?P<module>/[^()]*|\[\w+\])\)$")
+_NEW_LINE = compile_on_use(r"\\{1,8}n")
+_LIBRARY = compile_on_use(r" \((?P<module>/[^()]*|\[\w+\])\)$")
 _INLINED = " (inlined)"
-_EXCEPTION = compiled_on_use(r"[\w.]+(?::|$)")
+_EXCEPTION = compile_on_use(r"[\w.]+(?::|$)")
 
 
 class FileLines:
@@ -172,11 +172,11 @@ def _find_exception_in_string(line: str) -> str:
 
 _LINE_START = r"(?:^|(?<=[\s\]:>|)]))"
 _PATH = r"(?P<path>(?:[A-Za-z]:)?[^\s:()\[\]|<>\"']+\.pyx?|<\w+>)\((?P<line>\d{1,9})\)"
-_PDB = compiled_on_use(_LINE_START + r"(?:> +)?" + _PATH + r"(?P<function><\w+>|[\w.]+)\(\)(?:->.*)?$")
-_TRACED = compiled_on_use(_LINE_START + _PATH + r": ")
-_NUMBA = compiled_on_use(r" at (?P<path>(?:[/.<]|[A-Za-z]:\\).*) \((?P<line>\d{1,9})\)$")
-_MODULE = compiled_on_use(r"(?:^|\s)--- modulename: [\w.]+, funcname: [\w.<>]+$")
-_CONTINUATION = compiled_on_use(r"\s*(?:-> |\(\(?Pdb\)+ |ipdb> )|\s*(?:-+> ?)?\d+ ")
+_PDB = compile_on_use(_LINE_START + r"(?:> +)?" + _PATH + r"(?P<function><\w+>|[\w.]+)\(\)(?:->.*)?$")
+_TRACED = compile_on_use(_LINE_START + _PATH + r": ")
+_NUMBA = compile_on_use(r" at (?P<path>(?:[/.<]|[A-Za-z]:\\).*) \((?P<line>\d{1,9})\)$")
+_MODULE = compile_on_use(r"(?:^|\s)--- modulename: [\w.]+, funcname: [\w.<>]+$")
+_CONTINUATION = compile_on_use(r"\s*(?:-> |\(\(?Pdb\)+ |ipdb> )|\s*(?:-+> ?)?\d+ ")
 
 
 class PythonDebuggers:
@@ -219,11 +219,11 @@ class PythonDebuggers:
         )
 
 
-_REPORT = compiled_on_use(
+_REPORT = compile_on_use(
     r"(?P<title>SIG\w{1,8} in the FFI handler of '(?P<target>[^']{1,1024})' \((?P<stage>\w{1,16}) stage\))"
     r"(?:, called at (?P<several>one of: )?(?=\S)|\s*$)"
 )
-_PLACE = compiled_on_use(r"(?P<path>[^\s:,;][^:\n]{0,4095}):(?P<line>\d{1,8})(?: in (?P<function>[^\s,;]{1,1024}))?")
+_PLACE = compile_on_use(r"(?P<path>[^\s:,;][^:\n]{0,4095}):(?P<line>\d{1,8})(?: in (?P<function>[^\s,;]{1,1024}))?")
 _CALLER = ", from "
 _SEPARATORS = (_CALLER, ", ", "; ")
 _MAX_PLACES = 64

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from framedex.base.lazy import compiled_on_use
+from framedex.base.lazy import compile_on_use
 from framedex.model import Location, LocationEvidence, NativeSymbol, is_local
 from framedex.path_resolution.files import find_file
 from framedex.text_stacks.model import TextFrame
@@ -30,8 +30,8 @@ _MAX_OPEN_BINARIES = 16
 _MAX_CALL_LENGTH = 15  # bytes: no instruction of x86 is longer
 _MAX_NAMESAKES = 64  # maximum number of functions of one name examined per binary
 _SAMPLE_SIZE = 256  # number of functions sampled per binary
-_STANDARD = compiled_on_use(r"^(?:\w[\w:<>, *&]* )?(?:std|__gnu_cxx)::")
-_PLAIN = compiled_on_use(r"\w+(?:::\w+)*")
+_STANDARD = compile_on_use(r"^(?:\w[\w:<>, *&]* )?(?:std|__gnu_cxx)::")
+_PLAIN = compile_on_use(r"\w+(?:::\w+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Binaries:
         if address is None:
             return None
         symbols = binary.resolve([address - frame.is_return_address])[0]
-        wanted = printed_short_name(frame.function)
+        wanted = shorten_printed_name(frame.function)
         if not symbols or (wanted and wanted not in {short_name(each.symbol) for each in symbols}):
             return None
         is_compiled = not wanted or wanted == short_name(symbols[-1].symbol)
@@ -149,7 +149,7 @@ def is_built_from(binary: Binary, is_defined: Callable[[str], bool]) -> bool:
     return not own or any(map(is_defined, own))
 
 
-def printed_short_name(printed: str) -> str:
+def shorten_printed_name(printed: str) -> str:
     """Return the last component of a printed function name; empty if the text prints none."""
     from framedex.binaries.demangle import parse_printed_name
     from framedex.sources.names import short_name
@@ -246,10 +246,10 @@ class CallLines:
         if self._index is None or any(is_local(path) and not self._is_unchanged(path) for path in paths):
             return None
         if self._in_trees is None:
-            from framedex.sources.bodies import bodies_from_trees
+            from framedex.sources.bodies import build_bodies
 
             names = self._index.names
-            self._in_trees = bodies_from_trees(names.definitions_named, names.calling_definitions_in)
+            self._in_trees = build_bodies(names.definitions_named, names.calling_definitions_in)
         return self._in_trees
 
     def _is_unchanged(self, path: str) -> bool:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from framedex.model import Language
 from framedex.sources.releases.statements import FileReleases, StatedReleases
-from framedex.text_stacks.source_lookup.binaries import BinaryAddress, find_symbols_named, printed_short_name
+from framedex.text_stacks.source_lookup.binaries import BinaryAddress, find_symbols_named, shorten_printed_name
 
 if TYPE_CHECKING:
     from framedex.binaries import Binary, BinaryStore, DigestCache
@@ -116,7 +116,7 @@ def _match_build_id(frame: TextFrame, binary: Binary) -> BuildMatch:
 
 def _match_name(frame: TextFrame, binary: Binary) -> BuildMatch | None:
     """Return the evidence of a frame with a function and an address; None without both, or without such a symbol."""
-    wanted = printed_short_name(frame.function)
+    wanted = shorten_printed_name(frame.function)
     if not wanted:
         return None
     if frame.offset is not None:
@@ -154,9 +154,9 @@ def _is_called_from(inner: TextFrame, outer: TextFrame, binary: Binary) -> bool:
     returns_to = _return_address(outer, binary)
     code = binary.code_around(returns_to - 1) if returns_to else None
     target = next((call.target for call in code.calls if call.return_address == returns_to), 0) if code else 0
-    name = printed_short_name(binary.function_at(target)) if target else ""
+    name = shorten_printed_name(binary.function_at(target)) if target else ""
     if not name or inner.function:
-        return bool(name) and name == printed_short_name(inner.function)
+        return bool(name) and name == shorten_printed_name(inner.function)
     if inner.module != outer.module or inner.offset is None:
         return False
     called = binary.resolve([inner.offset - inner.is_return_address])[0]
@@ -205,11 +205,13 @@ class RecordedBuilds:
         paths = list(filter(None, dict.fromkeys((module, path))))
         digests = list(dict.fromkeys(self._index.names.build_digests(paths, build_id)))
         copies = [(digest, copy) for digest in digests if (copy := self._stored_binaries.find(digest)) is not None]
-        present = self._contents.digest_of(Path(path)) if copies and path else ""
-        return [str(copy) for digest, copy in copies if digest != present and self._contents.digest_of(copy) == digest]
+        present = self._contents.compute_digest(Path(path)) if copies and path else ""
+        return [
+            str(copy) for digest, copy in copies if digest != present and self._contents.compute_digest(copy) == digest
+        ]
 
 
-def modification_time(path: str) -> float:
+def read_modification_time(path: str) -> float:
     """Return the modification time of a file, in seconds of Unix time; 0 if unavailable."""
     try:
         return Path(path).stat().st_mtime

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from framedex.base import words
-from framedex.base.plaintext import printable, shell_word
+from framedex.base.plaintext import printable, quote_shell_word
 from framedex.model import Language, Location, LocationEvidence
 from framedex.text_stacks.model import StackFormat, TextFrame
 
@@ -46,11 +46,11 @@ class FoundFrame:
 def find_callees(frames: Sequence[TextFrame], innermost_first: bool) -> list[TextFrame | None]:
     """Return the callee of each frame of a stack, in text order; None if the text does not prove it."""
     callee_frame = frames if innermost_first else frames[::-1]
-    called = [None, *(callee_of(outer, inner) for inner, outer in pairwise(callee_frame))] if callee_frame else []
+    called = [None, *(find_callee(outer, inner) for inner, outer in pairwise(callee_frame))] if callee_frame else []
     return called if innermost_first else called[::-1]
 
 
-def callee_of(frame: TextFrame, inner: TextFrame) -> TextFrame | None:
+def find_callee(frame: TextFrame, inner: TextFrame) -> TextFrame | None:
     """Return the next inner frame if `frame` calls it; None if frames may be omitted between them."""
     if frame.language is not Language.NATIVE or inner.language is not Language.NATIVE:
         return None
@@ -66,7 +66,7 @@ def is_inlined_in(inner: TextFrame, frame: TextFrame) -> bool:
 _INDENT = "    "
 
 
-def quoted_source(frame: TextFrame, lines: Sequence[str]) -> str:
+def find_quoted_source(frame: TextFrame, lines: Sequence[str]) -> str:
     """Return the source line quoted below a traceback frame, without indentation; empty if there is none.
 
     `lines` are those of the text.
@@ -96,7 +96,9 @@ def describe_recorded_run(index: Index | None, crashed: TextFrame, stack: Sequen
         several = "" if len(runs) == 1 else f", the latest of {words.count(len(runs), 'such call')}"
         return f"recorded as call {latest.call}{given}{several}: `framedex trace {latest.call}`"
     if index.ffi.is_called(target):
-        return f"the call is not in the index; `framedex ffi {shell_word(target)}` shows other calls of this target"
+        return (
+            f"the call is not in the index; `framedex ffi {quote_shell_word(target)}` shows other calls of this target"
+        )
     return "the call is not in the index: run `framedex index` on its capture"
 
 

@@ -56,7 +56,7 @@ class FunctionSearch:
 
         `function` is the function in the binary, if known; `name` is then its symbol.
         """
-        may_be_released = self._released.may_define_function(name)
+        may_be_released = self._released.may_be_library_function(name)
         if not name or name.startswith("<") or (self._index is None and not may_be_released):
             return FunctionLocations()
         state = (module, self._released.state()) if may_be_released else None
@@ -138,12 +138,14 @@ class FunctionSearch:
 
     def _find_generator(self, wanted: NativeSymbol) -> FunctionLocations:
         """Return the message or record that a function was generated from."""
-        from framedex.sources.matching import generated_scopes, match_generating_definition
+        from framedex.sources.matching import iterate_generated_scopes, match_generating_definition
 
         if self._index is None:
             return FunctionLocations()
         names = self._index.names
-        asked = [(scope, kind) for scope in dict.fromkeys(generated_scopes(wanted)) for kind in GENERATOR_LANGUAGES]
+        asked = [
+            (scope, kind) for scope in dict.fromkeys(iterate_generated_scopes(wanted)) for kind in GENERATOR_LANGUAGES
+        ]
         how, found = match_generating_definition(wanted, [each for a in asked for each in names.definitions_named(*a)])
         if how is None:
             return FunctionLocations()

@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from framedex.base.lazy import compiled_on_use
+from framedex.base.lazy import compile_on_use
 from framedex.model import Location, LocationEvidence, SourceMapInfo, is_local
 from framedex.model.locations import MAP_PATH, map_prefix
 from framedex.sources.releases.builds import XLA_NAMESPACES, release_commits
@@ -41,20 +41,20 @@ _Answer = TypeVar("_Answer")
 _KEY_STARTS = [(namespace,) for namespace in NAMESPACES]
 _COMPONENTS = ("xla", "jaxlib", "jax")
 _MAPPED_COMPONENTS = ("xla", "jaxlib")
-_NAMESPACE_NAME = compiled_on_use(
+_NAMESPACE_NAME = compile_on_use(
     rf"(?<![\w:])(?:{'|'.join(NAMESPACES)})::"
     rf"|(?:{'|'.join(f'{len(namespace)}{namespace}' for namespace in NAMESPACES)})\d*[A-Z_a-z]"
 )
 # A name without templates, operators and function-local scopes: its last word is its short name.
-_PLAIN_NAME = compiled_on_use(r"(?:\w+::)+(?!operator\b)(?P<short>\w+)(?<!_exec)(?:\([^()]*\)?)?")
+_PLAIN_NAME = compile_on_use(r"(?:\w+::)+(?!operator\b)(?P<short>\w+)(?<!_exec)(?:\([^()]*\)?)?")
 # The GPU plug-ins of jaxlib have the same release and are built from the same commits.
-_JAXLIB_BINARY = compiled_on_use(
+_JAXLIB_BINARY = compile_on_use(
     r"/jaxlib/|/jax_plugins/xla_(?:cuda|rocm)\d*/|/jax_(?:cuda|rocm)\d*_plugin/"
     r"|(?:^|/)(?:libjax_common|libjaxlib\w*|xla_extension|_jax|xla_(?:cuda|rocm)_plugin)[\w.-]*\.so"
 )
-_SOURCE_NAME = compiled_on_use(r"\w[\w.-]*\.(?:cc|cpp|h|cu\.cc|hpp)")
+_SOURCE_NAME = compile_on_use(r"\w[\w.-]*\.(?:cc|cpp|h|cu\.cc|hpp)")
 _MAX_FUNCTIONS = 256
-_INSTALLED = compiled_on_use(r"(?P<site>.*/(?:site|dist)-packages)/jax(?:lib)?/")
+_INSTALLED = compile_on_use(r"(?P<site>.*/(?:site|dist)-packages)/jax(?:lib)?/")
 
 
 class ReleaseBasis(StrEnum):
@@ -130,7 +130,7 @@ class ReleasedSources:
     def set_function_names(self, names: Iterable[str]) -> None:
         """Set the names of functions in all frames of the text."""
         self._has_whole_text, self._files = True, None
-        known = filter(self.may_define_function, dict.fromkeys(names))
+        known = filter(self.may_be_library_function, dict.fromkeys(names))
         self._functions = tuple(islice(known, _MAX_FUNCTIONS))
 
     def infer_release(self, path: str) -> None:
@@ -140,7 +140,7 @@ class ReleasedSources:
         if release := self._file_releases.release_of(f"{found['site']}/jaxlib/"):
             self._installed_version = release.version
 
-    def may_define_function(self, name: str) -> bool:
+    def may_be_library_function(self, name: str) -> bool:
         """Whether a printed name, mangled or not, may be that of an XLA or JAX function."""
         if _NAMESPACE_NAME.search(name) is None:
             return False
@@ -192,14 +192,14 @@ class ReleasedSources:
         to `mark_used`.
         """
         from framedex.binaries.names import parse_name
-        from framedex.sources.names import key_of, short_of
+        from framedex.sources.names import build_key, shorten
         from framedex.sources.source_map import SourceMapError
 
-        key, release = key_of(parse_name(symbol)), self._release(module)
+        key, release = build_key(parse_name(symbol)), self._release(module)
         if key[:1] not in _KEY_STARTS or self.problem:
             return ReleasedDefinitions([], release)
         try:
-            return ReleasedDefinitions(self._maps(release).definitions(short_of(key), "cpp", key), release)
+            return ReleasedDefinitions(self._maps(release).definitions(shorten(key), "cpp", key), release)
         except SourceMapError as error:
             self._report_problem(error)
             return ReleasedDefinitions([], release)

@@ -15,14 +15,14 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from framedex.base.lazy import TextCache, compiled_on_use
+from framedex.base.lazy import TextCache, compile_on_use
 from framedex.model import Language, Location, LocationEvidence, is_local
 from framedex.path_resolution.files import file_exists
 from framedex.path_resolution.precedence import PathResolver
 from framedex.sources.releases.statements import StatedReleases
 from framedex.text_stacks.model import StackFormat, TextFrame, TextLocation
 from framedex.text_stacks.source_lookup.binaries import Binaries, BinaryAddress, CallLines, CompiledCall, is_built_from
-from framedex.text_stacks.source_lookup.builds import BuildEvidence, BuildMatch, RecordedBuilds, modification_time
+from framedex.text_stacks.source_lookup.builds import BuildEvidence, BuildMatch, RecordedBuilds, read_modification_time
 from framedex.text_stacks.source_lookup.frame_context import (
     FoundFrame,
     describe_recorded_run,
@@ -31,7 +31,7 @@ from framedex.text_stacks.source_lookup.frame_context import (
 )
 from framedex.text_stacks.source_lookup.functions import FunctionLocations, FunctionSearch
 from framedex.text_stacks.source_lookup.released import MAX_CANDIDATES, ReleasedLocation, ReleasedSources
-from framedex.texts.startup import traced_line_text
+from framedex.texts.startup import format_traced_line
 
 if TYPE_CHECKING:
     from framedex.binaries import Binary
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 _OP_NAME_EVIDENCE = LocationEvidence.OP_NAME
 _UNCONFIRMED = (LocationEvidence.DOUBTFUL, LocationEvidence.DEFINITION)
 _MAX_FRAMES_OF_STACK = 1000  # maximum number of frames checked together per stack
-_INTERCEPTOR_PREFIX = compiled_on_use(r"^_*interceptor_(?:trampoline_)?")  # the sanitizers' wrapper of a function
+_INTERCEPTOR_PREFIX = compile_on_use(r"^_*interceptor_(?:trampoline_)?")  # the sanitizers' wrapper of a function
 
 
 class Resolver:
@@ -128,7 +128,7 @@ class Resolver:
                 replace(each.line.location, how=_OP_NAME_EVIDENCE) for each in module.lines
             )
             outward = [module.compiled_by.location] if module.compiled_by is not None else []
-            labels = (f"line {each.line.location.line}: {traced_line_text(each)}" for each in module.lines)
+            labels = (f"line {each.line.location.line}: {format_traced_line(each)}" for each in module.lines)
             frame = replace(frame, labels=tuple(labels))
         first = locations[0] if locations else None
         if frame.ffi_target:
@@ -278,7 +278,7 @@ class Resolver:
         """
         here = () if path is None else (path,)
         is_later = (
-            path is not None and self.written_before is not None and modification_time(path) > self.written_before
+            path is not None and self.written_before is not None and read_modification_time(path) > self.written_before
         )
         if not is_later:
             yield from here

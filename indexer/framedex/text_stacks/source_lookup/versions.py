@@ -22,7 +22,7 @@ from framedex.base.regularfile import read_regular
 from framedex.model import Language, Location, LocationEvidence, Staleness, is_local
 from framedex.model.locations import MAP_PATH
 from framedex.path_resolution.files import FoundFile, file_exists, find_file
-from framedex.path_resolution.moved_files import common_tail
+from framedex.path_resolution.moved_files import count_common_tail
 from framedex.sources.outline import Outline, OutlineMatch, Outlines, outline_from_map, parse_outline
 from framedex.sources.releases.repository import REPOSITORIES, PublicLine
 from framedex.sources.releases.statements import FileReleases, Release, StatedReleases, python_version_in_path
@@ -332,7 +332,7 @@ def _common_tail(path: str, wanted: str) -> int:
 
     The prefix of a source map is not a folder.
     """
-    return common_tail(path.replace(":", "/").split("/"), wanted.split("/"))
+    return count_common_tail(path.replace(":", "/").split("/"), wanted.split("/"))
 
 
 def _read_text(path: str) -> str:
@@ -417,11 +417,11 @@ class Checkouts:
         """Return the names of the repository in a folder: from its files, and from its remote."""
 
         def found() -> frozenset[str]:
-            from framedex.sources.releases.roots import component_of
+            from framedex.sources.releases.roots import find_component
             from framedex.sources.source_map import find_public_address
 
             origin = find_public_address(Path(top)) or ""
-            return frozenset(filter(None, (component_of(Path(top)), origin.rpartition("/")[2].lower())))
+            return frozenset(filter(None, (find_component(Path(top)), origin.rpartition("/")[2].lower())))
 
         return self._names.get_or_make(top, len(top), found)
 

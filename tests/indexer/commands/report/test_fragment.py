@@ -10,7 +10,7 @@ import pytest
 
 from framedex.commands.report.charts import within_cells
 from framedex.commands.report.contents import read_contents
-from framedex.commands.report.fragment import fragment, trace_fragment
+from framedex.commands.report.fragment import render_fragment, trace_fragment
 from framedex.index import Index
 from framedex.model import CallFilter, FlameGraph, FlameKind, FlameNode, Location, LocationEvidence
 from tests.indexer.commands.report.pages import Page
@@ -21,7 +21,7 @@ from tests.run.costs.trained import index_of_training
 def training() -> str:
     """The fragment for the training loop's captures."""
     with Index.open(index_of_training()) as index:
-        return fragment(read_contents(index, index.answer_of(), 400), "none")
+        return render_fragment(read_contents(index, index.answer_of(), 400), "none")
 
 
 def test_a_fragment_is_one_element_with_scoped_styles(training: str) -> None:

@@ -27,7 +27,7 @@ from framedex.fleet.adding import AddedCapture
 from framedex.fleet.cluster.adding import add_by_cluster
 from framedex.fleet.cluster.existing import existing_cluster
 from framedex.fleet.origin import Origin
-from framedex.fleet.partitions import captures_folder
+from framedex.fleet.partitions import build_captures_folder
 from framedex.fleet.store_root import StoreRoot
 from tests.indexer.fleet import clusters, servers
 from tests.indexer.fleet.cluster.running import (
@@ -107,7 +107,7 @@ def test_clients_of_one_cluster_add_the_same_captures_concurrently(
 def test_a_foreign_file_among_the_rows_blocks_no_capture(
     scheduler: str, clean: dict[str, list[tuple[Any, ...]]], tmp_path: Path
 ) -> None:
-    folder = tmp_path / "store" / captures_folder(Origin.from_metadata(read_metadata(job()[0])).day)
+    folder = tmp_path / "store" / build_captures_folder(Origin.from_metadata(read_metadata(job()[0])).day)
     StoreRoot(str(tmp_path / "store")).begin()
     folder.mkdir(parents=True)
     parquet.write_table(pa.table({"x": [1]}), folder / "foreign.parquet")

@@ -14,7 +14,7 @@ from framedex.guidebook.site.book import GuidebookData
 from framedex.guidebook.site.contents import Table
 from framedex.guidebook.site.documents import heading_anchor
 from framedex.guidebook.site.functions import draw_order
-from framedex.guidebook.site.home import lines_page
+from framedex.guidebook.site.home import build_lines_page
 from framedex.guidebook.site.html_text import CharacterBudget, render_path, render_paths, render_prose
 from framedex.guidebook.site.tasks import prioritize_calls
 from framedex.guidebook.site.templates import Templates
@@ -104,7 +104,7 @@ def test_omitted_lines_of_a_file_are_counted() -> None:
     observations = small.observations()
     observed = replace(observations.functions[0], lines=lines)
     book = GuidebookData("Lines", replace(observations, functions=(observed,)), ())
-    page = lines_page(book, Templates(book))
+    page = build_lines_page(book, Templates(book))
     assert '<p class="left-out">10 lines more.</p>' in page.html
     assert page.html.count('<th scope="row"') == 60
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from framedex.commands.launching.replayed import MOCK, find_target
 from framedex.commands.main import cli
-from framedex.plugins.replay.bisection import non_finite_measure
+from framedex.plugins.replay.bisection import build_non_finite_mask
 from framedex.plugins.replay.isolation import isolate
 from framedex.plugins.replay.origins import find_origin
 from framedex.plugins.replay.probes import Edit, EditedProgram, Prober
@@ -124,7 +124,7 @@ def test_the_search_for_an_iteration_describes_the_program_once(tmp_path: Path) 
     isolated = isolate(plan, plan.executions[0], target, 0, tmp_path)
     prober = CountingProber(isolated, [target])
     with prober:
-        find_origin(prober, 0, non_finite_measure(has_nan=True))
+        find_origin(prober, 0, build_non_finite_mask(has_nan=True))
     assert prober.described == 3  # as it is, with a limit of iterations, and with the third unrolled
 
 

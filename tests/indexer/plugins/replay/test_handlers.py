@@ -14,7 +14,7 @@ import pytest
 from framedex.commands.launching.replayed import MOCK, find_target
 from framedex.plugins.replay.comparison import Tolerance
 from framedex.plugins.replay.judging import Verdict, judge_reads
-from framedex.plugins.replay.plan import HandlerAnswer, Plan
+from framedex.plugins.replay.plan import HandlerResult, Plan
 from framedex.plugins.replay.recorded_calls import RecordedCapture, build_plan
 from framedex.plugins.replay.recording_file import DamagedRecordingError, read_recording
 from tests.ffi_running import CPU, FfiRun, mock_tpu, run_ffi
@@ -57,8 +57,8 @@ def test_handlers_answer_in_loops_with_states_and_on_devices(plan: Plan) -> None
     found = answer(recorded("ffi_replayed.py"))
     assert found["compared"] == len(plan.reads) == 8 and found["status"] == 0 and not found["inexact"]
     assert not found["failed"] and not found["omitted"]
-    assert {each.target for each in plan.handler_answers} == {"rms_norm", "counter"}
-    assert len({each.content for each in plan.handler_answers if each.target == "counter"}) == 3
+    assert {each.target for each in plan.handler_results} == {"rms_norm", "counter"}
+    assert len({each.content for each in plan.handler_results if each.target == "counter"}) == 3
 
 
 def test_answers_are_in_the_file_of_a_recording(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_a_recording_of_jax_on_the_cpu_has_no_calls_to_replay(tmp_path: Path) ->
 def test_answers_of_jax_itself_are_not_kept() -> None:
     """LAPACK runs in the replay too."""
     plan = build_plan(RecordedCapture.read(recorded("ffi_calls.py")))
-    assert not any(each.target.startswith("lapack") for each in plan.handler_answers)
+    assert not any(each.target.startswith("lapack") for each in plan.handler_results)
 
 
 @pytest.mark.parametrize(
@@ -107,24 +107,24 @@ def test_answers_of_jax_itself_are_not_kept() -> None:
 )
 def test_a_missing_answer_fails_its_execution(plan: Plan, change: object, message: str) -> None:
     assert callable(change)
-    answers = tuple(change(each) if each.target == "rms_norm" else each for each in plan.handler_answers)
-    verdict = judge(replace(plan, handler_answers=answers))
+    answers = tuple(change(each) if each.target == "rms_norm" else each for each in plan.handler_results)
+    verdict = judge(replace(plan, handler_results=answers))
     assert verdict.failed and all(message in each.message for each in verdict.failed)
     assert not verdict.crashes and verdict.compared == 3
 
 
 def test_a_damaged_content_fails_its_execution(plan: Plan, tmp_path: Path) -> None:
     shutil.copytree(recorded("ffi_replayed.py"), tmp_path / "capture")
-    first = plan.handler_answers[0]
+    first = plan.handler_results[0]
     (tmp_path / "capture" / "buffers" / first.content).write_bytes(b"\1" * 32)
     verdict = judge(replace(plan, capture=tmp_path / "capture"))
     assert f"buffers/{first.content} is damaged" in verdict.failed[0].message and not verdict.crashes
 
 
 def test_an_answer_of_another_size_fails_its_execution(plan: Plan) -> None:
-    counter = next(each for each in plan.handler_answers if each.target == "counter")
-    answers = tuple(replace(each, content=counter.content) for each in plan.handler_answers)
-    verdict = judge(replace(plan, handler_answers=answers))
+    counter = next(each for each in plan.handler_results if each.target == "counter")
+    answers = tuple(replace(each, content=counter.content) for each in plan.handler_results)
+    verdict = judge(replace(plan, handler_results=answers))
     assert "the recorded answer of the FFI handler rms_norm has another size" in verdict.failed[0].message
 
 
@@ -149,5 +149,5 @@ def test_a_malformed_answer_is_a_damaged_recording(tmp_path: Path, line: str) ->
 
 def test_any_target_survives_the_text_of_a_plan() -> None:
     for target in ("scale", "my kernel", "a%2Fb\n", "größe", "\x00"):
-        each = HandlerAnswer(3, target, -(2**63), "0123456789abcdef-4", "-")
-        assert HandlerAnswer.parse(each.text()) == each
+        each = HandlerResult(3, target, -(2**63), "0123456789abcdef-4", "-")
+        assert HandlerResult.parse(each.text()) == each

@@ -27,7 +27,7 @@ from framedex.plugins.replay.recording_file import DamagedRecordingError, Stored
 from framedex.plugins.replay.reduction import Fault, Trial, reduce_plan
 from framedex.plugins.replay.reduction import _find_cone as cone
 from framedex.plugins.replay.runner import Array
-from framedex.plugins.replay.standalone import SCRIPT_HEAD, standalone_script
+from framedex.plugins.replay.standalone import SCRIPT_HEAD, build_standalone_script
 from tests.indexer.plugins.replay.test_bisection import recorded as recorded_for_bisection
 from tests.indexer.plugins.replay.test_replay import CRASH, line_of, recorded
 from tests.running import PROGRAMS, plain_environment
@@ -263,7 +263,7 @@ def test_zeros_and_the_seed_return_from_a_file(tmp_path: Path) -> None:
 def test_a_script_executes_nothing_of_its_texts() -> None:
     evil = '"""\nraise SystemExit("evil")\n"""\u2028\\'
     array = Array(0, 0, "F32", "1", "", bytes(4))
-    script = standalone_script(evil, evil, [array], None)
+    script = build_standalone_script(evil, evil, [array], None)
     assert script is not None and script.startswith(SCRIPT_HEAD)
     assert {"COMMAND": evil, "PROGRAM": evil}.items() <= {
         each.targets[0].id: ast.literal_eval(each.value)
@@ -271,7 +271,7 @@ def test_a_script_executes_nothing_of_its_texts() -> None:
         if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name) and each.targets[0].id.isupper()
     }.items()
     assert not [each for each in ast.walk(ast.parse(script)) if isinstance(each, ast.Raise)]
-    assert standalone_script("", "", [], Array(0, 0, "F32", "1", "", bytes(2 << 20))) is None
+    assert build_standalone_script("", "", [], Array(0, 0, "F32", "1", "", bytes(2 << 20))) is None
 
 
 def test_a_file_of_the_user_is_not_overwritten(tmp_path: Path) -> None:

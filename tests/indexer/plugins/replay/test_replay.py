@@ -23,7 +23,7 @@ from framedex.commands.launching.replayed import MOCK, find_target
 from framedex.commands.main import cli
 from framedex.plugins.replay.comparison import Tolerance
 from framedex.plugins.replay.judging import judge_reads
-from framedex.plugins.replay.plan import Callbacks, callback_words
+from framedex.plugins.replay.plan import Callbacks, find_callback_words
 from framedex.plugins.replay.recorded_calls import RecordedCapture, build_plan
 from framedex.plugins.replay.runner import _PROGRAM
 from tests.once import made_once
@@ -145,7 +145,7 @@ def test_a_program_that_asks_for_more_answers_fails(tmp_path: Path) -> None:
     capture = RecordedCapture.read(recorded("with_callbacks"))
     plan = build_plan(capture)
     execution = plan.executions[0]
-    callbacks = Callbacks.parse(callback_words(execution))
+    callbacks = Callbacks.parse(find_callback_words(execution))
     words = execution.operands[: -len(callbacks.words())]
     fewer = replace(execution, operands=(*words, *map(str, replace(callbacks, answers=()).words())))
     changed = replace(plan, operations=tuple(fewer if each == execution else each for each in plan.operations))

@@ -15,10 +15,15 @@ from framedex.commands.main import cli
 from framedex.model import SourceMapInfo
 from framedex.sources import extract_files
 from framedex.sources.release_maps import ReleaseSources, build_released_file, open_release_maps, write_release_maps
-from framedex.sources.release_maps.reader import SHIPPED, downloaded_maps_path, find_release_maps, without_development
+from framedex.sources.release_maps.reader import (
+    SHIPPED,
+    downloaded_maps_path,
+    find_release_maps,
+    remove_development_versions,
+)
 from tests.gitserver import served_as_files
 
-SHIPPED_RELEASES = without_development(open_release_maps(SHIPPED).releases)
+SHIPPED_RELEASES = remove_development_versions(open_release_maps(SHIPPED).releases)
 NEW = ("98.1.0", "99.1.0")
 
 

@@ -18,7 +18,7 @@ from framedex.model.locations import is_unchanged_between_releases
 from framedex.model.sources import parse_call_sites
 from framedex.sources import extract_files, match_symbol, short_name
 from framedex.sources.calls import WrittenCall, written_calls
-from framedex.sources.names import key_of
+from framedex.sources.names import build_key
 from framedex.sources.release_maps import (
     ReleasedFile,
     ReleaseMap,
@@ -211,14 +211,14 @@ def test_candidate_definitions_of_a_symbol_are_found(file: Path) -> None:
         "outer::xla::Client::Run()",  # right in the symbol's own translation unit
     ]
     for symbol in cases:
-        assert files_defining(opened(file, "0.11.0"), short_name(symbol), key_of(parse_name(symbol))) == [
+        assert files_defining(opened(file, "0.11.0"), short_name(symbol), build_key(parse_name(symbol))) == [
             "xla/client.cc"
         ]
 
 
 @pytest.mark.parametrize("symbol", ["xla::Other::Run()", "Run()", "tsl::Client::Run()", "xla::Client::Runs()"])
 def test_files_that_define_only_namesakes_are_not_read(file: Path, symbol: str) -> None:
-    assert files_defining(opened(file, "0.11.0"), short_name(symbol), key_of(parse_name(symbol))) == []
+    assert files_defining(opened(file, "0.11.0"), short_name(symbol), build_key(parse_name(symbol))) == []
 
 
 def test_a_name_is_found_in_the_releases_that_contain_it(file: Path) -> None:
@@ -232,7 +232,7 @@ def test_a_destructor_written_under_another_name_of_its_class_is_found(tmp_path:
     (released,) = extracted([source]).values()
     path = tmp_path / "made.fdmaps"
     path.write_bytes(write_release_maps(["0.11.0"], [ReleaseSources([info("xla", 1)], [{"xla/storage.cc": released}])]))
-    asked = "Kept", key_of(parse_name("xla::Array::Kept::~Kept()"))
+    asked = "Kept", build_key(parse_name("xla::Array::Kept::~Kept()"))
     assert [(where, each.line) for where, each in opened(path, "0.11.0").definitions(*asked)] == [("xla/storage.cc", 3)]
 
 
@@ -310,7 +310,7 @@ def test_matching_with_maps_equals_matching_with_all_definitions(tmp_path: Path)
     for text in sorted(symbols):
         symbol = NativeSymbol("", text, "", None, 0, inlined=False, unit=None)
         short = short_name(text)
-        how, places = match_symbol(symbol, found.definitions(short, key_of(parse_name(text))))
+        how, places = match_symbol(symbol, found.definitions(short, build_key(parse_name(text))))
         assert (how, places) == match_symbol(symbol, found.definitions(short))
         outcomes.append(how)
     assert len(outcomes) > 500

@@ -12,7 +12,7 @@ from framedex.model import SourceRoot
 from framedex.sources.file_versions import FileHistory
 from framedex.sources.git import git_environment
 from framedex.sources.releases import Build
-from framedex.sources.releases.roots import Checkout, builds_without_root, read_checkout, read_root_state
+from framedex.sources.releases.roots import Checkout, find_builds_without_root, read_checkout, read_root_state
 from tests.gitrepository import git, make_checkout
 
 XLA = {"xla/pjrt/pjrt_client.h": "class PjRtClient;\n"}
@@ -154,7 +154,7 @@ def test_a_root_at_the_recorded_commit_matches(tmp_path: Path) -> None:
     commit = make_checkout(tmp_path, XLA)
     state = read_root_state(SourceRoot(str(tmp_path / "xla"), 7), _xla(commit))
     assert (state.component, state.matches, state.advice) == ("xla", True, None)
-    assert builds_without_root([state], _xla(commit)) == []
+    assert find_builds_without_root([state], _xla(commit)) == []
 
 
 def test_a_root_at_the_recorded_tag_matches(tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ def test_the_recorded_package_is_its_own_source(tmp_path: Path, root: str) -> No
     state = read_root_state(SourceRoot(str(site / root), 620), builds)
 
     assert (state.component, state.checkout, state.matches, state.advice) == ("jax", None, None, None)
-    assert builds_without_root([state], builds) == []
+    assert find_builds_without_root([state], builds) == []
     elsewhere = [Build("jax", "0.99", "jax-v0.99", "/elsewhere/site-packages/jax")]
     assert "is not a git checkout" in str(read_root_state(SourceRoot(str(site / root), 620), elsewhere).advice)
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from framedex.sources.releases.components import NAMES, Component, FrameOwner, owner_of_native, owner_of_python
+from framedex.sources.releases.components import (
+    NAMES,
+    Component,
+    FrameOwner,
+    find_owner_of_native,
+    find_owner_of_python,
+)
 
 SITE = "/venv/lib/python3.11/site-packages"
 JAXLIB = f"{SITE}/jaxlib/libjax_common.so"
@@ -26,7 +32,7 @@ JAXLIB = f"{SITE}/jaxlib/libjax_common.so"
     ],
 )
 def test_a_python_frame_belongs_to_the_package_of_its_file(file: str, component: Component) -> None:
-    assert owner_of_python(file).component is component
+    assert find_owner_of_python(file).component is component
 
 
 @pytest.mark.parametrize(
@@ -50,7 +56,7 @@ def test_a_python_frame_belongs_to_the_package_of_its_file(file: str, component:
     ],
 )
 def test_a_native_frame_belongs_to_the_component_of_its_binary(binary: str, component: Component) -> None:
-    assert owner_of_native(binary, "", "", "xla").component is component
+    assert find_owner_of_native(binary, "", "", "xla").component is component
 
 
 @pytest.mark.parametrize(
@@ -70,12 +76,12 @@ def test_a_native_frame_belongs_to_the_component_of_its_binary(binary: str, comp
 def test_a_jaxlib_frame_belongs_to_the_component_of_its_source_or_namespace(
     source: str, of_source: str, namespace: str, component: Component
 ) -> None:
-    owner = owner_of_native(JAXLIB, source, of_source, namespace)
+    owner = find_owner_of_native(JAXLIB, source, of_source, namespace)
     assert owner == FrameOwner(component, folder=f"{SITE}/jaxlib")
 
 
 def test_a_plugin_is_identified_by_its_file_name() -> None:
-    assert owner_of_native("/opt/vendor/pjrt_c_api_cpu_plugin.so", "", "", "").name == "pjrt_c_api_cpu_plugin.so"
+    assert find_owner_of_native("/opt/vendor/pjrt_c_api_cpu_plugin.so", "", "", "").name == "pjrt_c_api_cpu_plugin.so"
 
 
 def test_every_component_has_a_display_name() -> None:

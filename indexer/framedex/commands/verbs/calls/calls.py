@@ -55,7 +55,7 @@ _INDENT = 8
 def calls(
     index_path: Path | None,
     call_filter: CallFilter,
-    chosen: CaptureSelection | None,
+    selection: CaptureSelection | None,
     stack: str | None,
     show_all: bool,
     group: bool,
@@ -71,7 +71,7 @@ def calls(
     """
     if group and as_json:
         raise click.UsageError("--group does not work with --json, which has every call.")
-    with open_whole_runs(index_path, chosen) as (index, answer):
+    with open_whole_runs(index_path, selection) as (index, answer):
         captures = answer.captures
         shown = _PrintedCalls()
         total = index.calls.count(call_filter)

@@ -18,7 +18,7 @@ from framedex.commands.output.console import json_option, note, print_json, prin
 from framedex.commands.output.documents import check_document
 from framedex.commands.output.render_calls import capture_heading
 from framedex.commands.output.render_check import check_lines, rule_traces
-from framedex.commands.output.terminal import Line, Span, column_widths
+from framedex.commands.output.terminal import Line, Span, measure_columns
 from framedex.model import Metadata, Severity
 from framedex.plugins.validation import RULES_BY_NAME
 
@@ -85,7 +85,7 @@ _KINDS = [
 def check(
     ctx: click.Context,
     /,
-    chosen: CaptureSelection | None,
+    selection: CaptureSelection | None,
     only: tuple[str, ...],
     ignore: tuple[str, ...],
     exit_code: bool,
@@ -109,7 +109,7 @@ def check(
     budgets = collect_budgets(
         max_compiles, max_implicit_transfers, no_implicit_transfers, max_memory, max_trace_seconds
     )
-    with open_whole_runs(ctx.obj, chosen) as (index, answer):
+    with open_whole_runs(ctx.obj, selection) as (index, answer):
         checks = [index.capture(capture.id).check() for capture in answer.captures]
         verdicts = judge_budgets(index, answer, budgets) if budgets else []
         unfinished = list(unfinished_capture_notes(index, answer.captures)) if budgets else []
@@ -151,9 +151,9 @@ def _is_shown(finding: Finding, only: Collection[str], ignore: Collection[str]) 
 def _selection_notes(checks: Sequence[Check]) -> Iterator[str]:
     """A note per capture whose recording left out calls: the program may exceed a budget that these calls keep."""
     for check in checks:
-        if chosen := Metadata.parse(check.capture.metadata_text).selected_by:
+        if selection := Metadata.parse(check.capture.metadata_text).selected_by:
             yield (
-                f"Budgets were checked against some calls only, because {', '.join(sorted(chosen))} left out others."
+                f"Budgets were checked against some calls only, because {', '.join(sorted(selection))} left out others."
                 " The status is therefore 1. Record without that option to check all calls."
             )
 
@@ -162,9 +162,9 @@ def _budget_findings(verdicts: list[BudgetVerdict]) -> list[Finding]:
     """Exceeded budgets as findings."""
     if not verdicts:
         return []
-    from framedex.budgets.verdicts import budget_findings
+    from framedex.budgets.verdicts import build_budget_findings
 
-    return budget_findings(verdicts)
+    return build_budget_findings(verdicts)
 
 
 _CHECKED_NOUNS = {
@@ -185,27 +185,27 @@ def verdict_lines(verdicts: Sequence[BudgetVerdict]) -> Iterator[Line]:
     """One line per budget: whether it is kept, and the largest value found."""
     yield ()
     yield (Span("budgets", "head"),)
-    cells = [(_verdict_state(each), each.budget.subject.value, printable(each.budget.text)) for each in verdicts]
-    widths = column_widths(*cells)
+    cells = [(_format_verdict_state(each), each.budget.subject.value, printable(each.budget.text)) for each in verdicts]
+    widths = measure_columns(*cells)
     for verdict, row in zip(verdicts, cells, strict=True):
         state, *others = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        outcome = f"  {'  '.join(others)}  {printable(_verdict_text(verdict))}"
+        outcome = f"  {'  '.join(others)}  {printable(_format_verdict(verdict))}"
         yield (Span(f"  {state}", "" if verdict.is_met else "error"), Span(outcome))
 
 
-def _verdict_state(verdict: BudgetVerdict) -> str:
+def _format_verdict_state(verdict: BudgetVerdict) -> str:
     if verdict.problem:
         return "not checked"
     return "kept" if verdict.is_met else "exceeded"
 
 
-def _verdict_text(verdict: BudgetVerdict) -> str:
+def _format_verdict(verdict: BudgetVerdict) -> str:
     if verdict.problem:
         return verdict.problem
     subject = verdict.budget.subject
     if not verdict.matches:
         return verdict.missing_data or _NO_MATCH_TEXTS[subject]
-    formats = {BudgetSubject.MEMORY: words.size, BudgetSubject.TRACE_TIME: words.duration}
+    formats = {BudgetSubject.MEMORY: words.size, BudgetSubject.TRACE_TIME: words.format_duration}
     most = formats.get(subject, "{:,}".format)(verdict.largest_amount)
     outcome = f"largest {most} ({words.count(verdict.matches, _CHECKED_NOUNS[subject])} checked)"
     return f"{outcome}; {verdict.missing_data}" if verdict.missing_data else outcome

@@ -10,16 +10,16 @@ import click
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable, shell_word
-from framedex.base.words import nearest_name
-from framedex.commands.inputs.missing_answers import did_you_mean
+from framedex.base.plaintext import printable, quote_shell_word
+from framedex.base.words import find_nearest_name
+from framedex.commands.inputs.missing_answers import format_suggestion
 from framedex.commands.inputs.project_index import note_incomplete_captures
 from framedex.commands.inputs.selection import CaptureSelection, capture_option, heading_line, open_whole_runs
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import ffi_document
 from framedex.commands.output.proposals import proposal_line, trace_command
 from framedex.commands.output.render_trace import folded_frames
-from framedex.commands.output.terminal import Span, location_line, text_line
+from framedex.commands.output.terminal import Span, render_location_line, render_text_line
 from framedex.model import SiteEvidence
 from framedex.programs.ffi.signatures import format_signature, jax_platform_name
 from framedex.texts.errors import abbreviate_message
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 @json_option
 @click.pass_obj
 def ffi(
-    index_path: Path | None, target: str | None, show_all: bool, chosen: CaptureSelection | None, as_json: bool
+    index_path: Path | None, target: str | None, show_all: bool, selection: CaptureSelection | None, as_json: bool
 ) -> None:
     """Show FFI targets: handlers, Python lines and times.
 
@@ -46,7 +46,7 @@ def ffi(
     With TARGET (a name, or a unique part): its stages, C++ signature, registration, the stacks of its calls, shapes,
     attributes and errors.
     """
-    with open_whole_runs(index_path, chosen, lambda index: index.ffi.captures()) as (index, answer):
+    with open_whole_runs(index_path, selection, lambda index: index.ffi.captures()) as (index, answer):
         targets = index.ffi.targets()
     shown = _find_target(targets, target) if target is not None else _select_used(targets, show_all)
     if as_json:
@@ -63,7 +63,7 @@ def ffi(
         others = words.count(len(targets) - len(shown), "more target")
         note(f"{others} registered but never called; --all lists them.")
     elif target is None and shown:
-        first = shell_word(shown[0].name)
+        first = quote_shell_word(shown[0].name)
         note(f"Next: `framedex ffi {first}` shows everything about one, `framedex trace {first}` the stack of a run.")
 
 
@@ -79,9 +79,9 @@ def _find_target(targets: Sequence[FfiTarget], name: str) -> list[FfiTarget]:
     matches = [target for target in targets if target.name == name]
     matches = matches or [target for target in targets if name.lower() in target.name.lower()]
     if not matches:
-        near = nearest_name(name, [target.name for target in targets])
+        near = find_nearest_name(name, [target.name for target in targets])
         raise FramedexError(
-            f"No FFI target like '{name}' is in these captures.{did_you_mean(near)}",
+            f"No FFI target like '{name}' is in these captures.{format_suggestion(near)}",
             "`framedex ffi --all` lists its targets, `framedex captures` the captures for --capture.",
         )
     used = _select_used(matches, show_all=False) or matches
@@ -105,7 +105,7 @@ def target_lines(target: FfiTarget) -> Iterator[Line]:
         yield _site_line(totals)
     if len(target.sites) > _MAX_SITES:
         left_out = words.count(len(target.sites) - _MAX_SITES, "more site")
-        yield proposal_line(f"  … {left_out}: `framedex ffi {shell_word(target.name)}`", "dim")
+        yield proposal_line(f"  … {left_out}: `framedex ffi {quote_shell_word(target.name)}`", "dim")
     yield from _trouble_lines(target)
 
 
@@ -118,7 +118,7 @@ def target_details(target: FfiTarget) -> Iterator[Line]:
             yield (Span("    takes  ", "dim"), Span(printable(format_signature(handler.signature))))
     yield from _registration_lines(target.registrations)
     if target.shapes:
-        yield text_line("run with", "head")
+        yield render_text_line("run with", "head")
     for shapes in target.shapes:
         errors = f"  {words.count(shapes.errors, 'error')}" if shapes.errors else ""
         stage = "" if shapes.stage == "execute" else f"{shapes.stage}  "
@@ -155,8 +155,8 @@ def _format_totals(totals: RunTotals) -> str:
     if totals.runs == totals.never_returned:
         return f"{words.count(totals.runs, 'run')}{lost}"
     return (
-        f"{words.count(totals.runs, 'run')}, {words.duration(totals.total)} in all, median"
-        f" {words.duration(totals.median)}, p99 {words.duration(totals.p99)}{errors}{lost}"
+        f"{words.count(totals.runs, 'run')}, {words.format_duration(totals.total)} in all, median"
+        f" {words.format_duration(totals.median)}, p99 {words.format_duration(totals.p99)}{errors}{lost}"
     )
 
 
@@ -173,7 +173,7 @@ def _handler_line(handler: FfiHandler) -> Line:
         if implementation is not None and implementation.location is not None
         else handler.location
     )
-    spans += location_line(place) if place is not None else [Span(printable(handler.function.module), "dim")]
+    spans += render_location_line(place) if place is not None else [Span(printable(handler.function.module), "dim")]
     if implementation is not None:
         spans.append(Span(f", registered as {printable(handler.function.name)}", "dim"))
     return tuple(spans)
@@ -194,7 +194,9 @@ def _registration_lines(registrations: Sequence[FfiRegistration]) -> Iterator[Li
 
 def _site_line(totals: FfiSiteTotals) -> Line:
     known = "" if totals.how is SiteEvidence.EXACT else f" [{totals.how.value}]"
-    median = words.duration(totals.totals.median) if totals.totals.runs > totals.totals.never_returned else "never"
+    median = (
+        words.format_duration(totals.totals.median) if totals.totals.runs > totals.totals.never_returned else "never"
+    )
     errors = f"  {words.count(totals.totals.errors, 'error')}" if totals.totals.errors else ""
     return (
         Span(f"{totals.totals.runs:>8,}  {median:>8}  "),
@@ -206,7 +208,7 @@ def _site_line(totals: FfiSiteTotals) -> Line:
 
 def _trouble_lines(target: FfiTarget) -> Iterator[Line]:
     if target.unjoined:
-        yield text_line(f"{target.unjoined:>8,}  without a known Python line", "dim")
+        yield render_text_line(f"{target.unjoined:>8,}  without a known Python line", "dim")
     for trouble in target.troubles:
         yield from _problem_lines(trouble)
 
@@ -214,18 +216,18 @@ def _trouble_lines(target: FfiTarget) -> Iterator[Line]:
 def _problem_lines(trouble: FfiProblem) -> Iterator[Line]:
     first, *others = abbreviate_message(trouble.message)
     times = f" ({trouble.count:,} times)" if trouble.count > 1 else ""
-    yield text_line(f"  ! {first}{times}", "error")
+    yield render_text_line(f"  ! {first}{times}", "error")
     for other in others:
-        yield text_line(f"    {other}", "error")
+        yield render_text_line(f"    {other}", "error")
     for site in trouble.sites:
         yield (Span("    called at "), *site_line(site))
     if trouble.explanation:
-        yield text_line(f"    {trouble.explanation}")
+        yield render_text_line(f"    {trouble.explanation}")
     if trouble.remedy:
-        yield text_line(f"    {trouble.remedy}")
+        yield render_text_line(f"    {trouble.remedy}")
     if trouble.call is not None:
-        yield text_line(f"    {trace_command(trouble.call)}", "dim")
+        yield render_text_line(f"    {trace_command(trouble.call)}", "dim")
 
 
 def _line_spans(line: PythonLine) -> list[Span]:
-    return [*location_line(line.location), Span(f" in {printable(line.function)}", "dim")]
+    return [*render_location_line(line.location), Span(f" in {printable(line.function)}", "dim")]

@@ -11,11 +11,11 @@ import click
 
 from framedex.base.errors import FramedexError
 from framedex.base.plaintext import printable
-from framedex.commands.inputs.missing_answers import did_you_mean
+from framedex.commands.inputs.missing_answers import format_suggestion
 from framedex.commands.inputs.selection import CaptureSelection, capture_option, open_counted_index
 from framedex.commands.output.console import exit_nothing_found, json_option, note, print_json, print_lines
 from framedex.commands.output.proposals import trace_command
-from framedex.commands.output.terminal import Line, Span, location_line
+from framedex.commands.output.terminal import Line, Span, render_location_line
 from framedex.texts.places import release_labels
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @capture_option
 @json_option
 @click.pass_obj
-def find(index_path: Path | None, text: str, limit: int, chosen: CaptureSelection | None, as_json: bool) -> None:
+def find(index_path: Path | None, text: str, limit: int, selection: CaptureSelection | None, as_json: bool) -> None:
     """Find functions, classes and FFI targets by part of a name.
 
     The search ignores case and includes runtime functions. `Client::Buffer` matches Buffer inside Client. The best
@@ -36,7 +36,7 @@ def find(index_path: Path | None, text: str, limit: int, chosen: CaptureSelectio
     """
     if not text.strip():
         raise FramedexError("The name is empty.", "Give part of a name: `framedex find BufferFromHost`.")
-    with open_counted_index(index_path, chosen) as index:
+    with open_counted_index(index_path, selection) as index:
         found = index.names.symbols(text, limit + 1)
         near = index.names.suggest_name(text) if not found else None
     shown = found[:limit]
@@ -45,7 +45,7 @@ def find(index_path: Path | None, text: str, limit: int, chosen: CaptureSelectio
     else:
         print_lines(_symbol_lines(shown))
     if not found:
-        exit_nothing_found(f"No name in the index contains {text}.{did_you_mean(near)}")
+        exit_nothing_found(f"No name in the index contains {text}.{format_suggestion(near)}")
     if not as_json and len(found) > limit:
         note(f"More symbols match. Show more: --limit {2 * limit}.")
 
@@ -54,7 +54,7 @@ def _symbol_lines(found: Sequence[FoundSymbol]) -> Iterator[Line]:
     for symbol in found:
         place: Line = ()
         if symbol.location is not None:
-            place = (Span("  "), *location_line(symbol.location, release_labels(symbol.location)))
+            place = (Span("  "), *render_location_line(symbol.location, release_labels(symbol.location)))
         language = "" if symbol.function is None else symbol.function.language.value
         yield (Span(f"{symbol.kind:<11}  "), Span(printable(symbol.name), language), *place, *_recorded_spans(symbol))
 

@@ -52,7 +52,7 @@ def callers(
     name: str,
     show_all: bool,
     with_static: bool,
-    chosen: CaptureSelection | None,
+    selection: CaptureSelection | None,
     as_json: bool,
 ) -> None:
     """Show the recorded callers of a function.
@@ -60,7 +60,7 @@ def callers(
     NAME is a name, its last parts (`Trainer.step`), a unique part, or a pattern ('*put*'). Functions of your own
     files come first. Interpreter and glue frames are skipped.
     """
-    with open_counted_index(index_path, chosen) as index:
+    with open_counted_index(index_path, selection) as index:
         answer, groups = _find_groups(
             index, name, lambda queries: queries.direct_callers if show_all else queries.callers
         )
@@ -81,13 +81,15 @@ def callers(
 @capture_option
 @json_option
 @click.pass_obj
-def callees(index_path: Path | None, name: str, show_all: bool, chosen: CaptureSelection | None, as_json: bool) -> None:
+def callees(
+    index_path: Path | None, name: str, show_all: bool, selection: CaptureSelection | None, as_json: bool
+) -> None:
     """Show the recorded callees of a function.
 
     NAME is a name, its last parts (`Trainer.step`), a unique part, or a pattern ('*put*'). Functions of your own
     files come first. Interpreter and glue frames are skipped.
     """
-    with open_counted_index(index_path, chosen) as index:
+    with open_counted_index(index_path, selection) as index:
         answer, groups = _find_groups(
             index, name, lambda queries: queries.direct_callees if show_all else queries.callees
         )

@@ -50,7 +50,7 @@ _ORDERS: dict[str, Callable[[FunctionTotals], Any]] = {
 def summary(
     index_path: Path | None,
     call_filter: CallFilter,
-    chosen: CaptureSelection | None,
+    selection: CaptureSelection | None,
     sort: str,
     by_thread: bool,
     as_json: bool,
@@ -63,7 +63,7 @@ def summary(
     Imported profiles: weight of samples by function, in the unit of the profile. `self` is the weight that ended in
     the function, `total` includes its callees.
     """
-    with open_whole_runs(index_path, chosen) as (index, answer):
+    with open_whole_runs(index_path, selection) as (index, answer):
         found = sorted(index.calls.totals(call_filter, by_thread=by_thread), key=_ORDERS[sort])
         is_sampled = any(each.boundary == PROFILE_BOUNDARY for each in found)
         profiles = index.calls.profile_totals(call_filter, by_thread=by_thread) if is_sampled else []

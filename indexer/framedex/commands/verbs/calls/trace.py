@@ -46,7 +46,7 @@ _ADVICE_INTERVAL_S = 24 * 60 * 60.0
 
 
 def _print_advice(topic: str, texts: Iterable[str]) -> None:
-    """Print the texts as notes, unless this topic was shown on a terminal within a day.
+    """Print the strings as notes, unless this topic was shown on a terminal within a day.
 
     A log gets them every time, because its reader may have seen no other.
     """
@@ -71,7 +71,7 @@ def _was_printed_recently(topic: str) -> bool:
 
 
 def _modification_time(file: Path) -> float:
-    """The modification time of a file in seconds since 1970; 0 if it is missing."""
+    """The modification time of a file in seconds since the Unix epoch; 0 if it is missing."""
     try:
         return file.lstat().st_mtime
     except (OSError, ValueError):
@@ -102,7 +102,7 @@ def trace(
     first: bool,
     show_all: bool,
     output: Path | None,
-    chosen: CaptureSelection | None,
+    selection: CaptureSelection | None,
     as_json: bool,
 ) -> None:
     """Show the Python and C++ stack of a call.
@@ -111,8 +111,8 @@ def trace(
     its latest call, or a function of your program, for the latest call through it. The most recent frame comes last.
     The stack of an FFI handler ends with the Python stack of its ffi_call.
     """
-    with open_counted_index(index_path, chosen) as index:
-        found = _find_trace(index, call, chosen)
+    with open_counted_index(index_path, selection) as index:
+        found = _find_trace(index, call, selection)
         answer = None if _is_id(call) else index.calls.answer_of(found.call)
         profiled = index.calls.find_profiled_run(found.call)
         capture = next((row for row in index.captures() if row.id == found.call.capture), None)
@@ -147,11 +147,11 @@ def _is_id(call: str) -> bool:
     return call.isascii() and call.isdigit()
 
 
-def _find_trace(index: Index, call: str, chosen: CaptureSelection | None) -> Trace:
-    """The trace for a call id or a function name. Raises FramedexError if the chosen captures have none."""
+def _find_trace(index: Index, call: str, selection: CaptureSelection | None) -> Trace:
+    """The trace for a call id or a function name. Raises FramedexError if the selected captures have none."""
     if _is_id(call):
         found = index.calls.trace(int(call)) if len(call) < 19 else None
-        if found is None and isinstance(chosen, tuple):
+        if found is None and isinstance(selection, tuple):
             raise FramedexError(
                 f"Call {call} is not in the captures of --capture.", f"`framedex trace {call}` searches all captures."
             )

@@ -12,7 +12,7 @@ import click
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable, restore, shell_word
+from framedex.base.plaintext import printable, quote_shell_word, restore
 from framedex.commands.inputs.files import parse_file_position, path_resolver
 from framedex.commands.inputs.project_index import settings_here
 from framedex.commands.inputs.selection import CaptureSelection, capture_option, heading_line, open_counted_index
@@ -21,10 +21,10 @@ from framedex.commands.output.documents import programs_document, where_document
 from framedex.commands.output.proposals import trace_command
 from framedex.commands.output.render_answers import where_lines
 from framedex.commands.output.render_memory import share_lines
-from framedex.commands.output.terminal import Span, location_line, text_line
+from framedex.commands.output.terminal import Span, render_location_line, render_text_line
 from framedex.model import FunctionRow, Location, LocationEvidence, StackHit, Staleness
 from framedex.path_resolution.files import is_process_path, typed_file_exists
-from framedex.texts.places import location_labels
+from framedex.texts.places import format_location_labels
 
 if TYPE_CHECKING:
     from framedex.commands.output.terminal import Line
@@ -44,7 +44,7 @@ Caller = tuple[FunctionRow, Location | None]
 @capture_option
 @json_option
 @click.pass_obj
-def where(index_path: Path | None, place: str, limit: int, chosen: CaptureSelection | None, as_json: bool) -> None:
+def where(index_path: Path | None, place: str, limit: int, selection: CaptureSelection | None, as_json: bool) -> None:
     """Show the recorded calls below a file or a line.
 
     A line inside jit makes no call of its own. For such a line the output has its ops, and the calls that compiled
@@ -55,10 +55,10 @@ def where(index_path: Path | None, place: str, limit: int, chosen: CaptureSelect
     """
     position = parse_file_position(place)
     if position.is_line_zero:
-        first = shell_word(f"{position.path}:1")
+        first = quote_shell_word(f"{position.path}:1")
         raise FramedexError(f"{position.path} has no line 0.", f"Lines count from 1: `framedex where {first}`.")
     position_text = place if position.line is None else f"{position.path}:{position.line}"
-    with open_counted_index(index_path, chosen, partial(_latest_recording, position.path)) as index:
+    with open_counted_index(index_path, selection, partial(_latest_recording, position.path)) as index:
         path = _recorded_path(index, path_resolver(settings_here()[0], "-", index), position.path)
         file, line = index.file(path), None if position.line is None else index.line(path, position.line)
         counts = file.recorded_lines() if line is None else {}
@@ -95,7 +95,9 @@ def where(index_path: Path | None, place: str, limit: int, chosen: CaptureSelect
             note(f"{printable(path)} has changed since the recording: its lines may have moved.")
     if not known:
         exit_nothing_found(
-            nearby_text(position_text, near) if near is not None else f"No recorded call passes {position_text}."
+            format_nearest_lines(position_text, near)
+            if near is not None
+            else f"No recorded call passes {position_text}."
         )
 
 
@@ -148,7 +150,7 @@ def _recorded_path(index: Index, path_resolver: PathResolver, path: Path) -> str
     """
     names = dict.fromkeys((str(path), restore(str(path))))
     for name in names:
-        for file in (path_resolver.find_directly(name), _real_path(name)):
+        for file in (path_resolver.find_directly(name), _resolve_path(name)):
             if file is not None and index.file(file).is_recorded():
                 return file
         found = index.names.recorded_files(name.lstrip("./"))
@@ -172,7 +174,7 @@ def _recorded_path(index: Index, path_resolver: PathResolver, path: Path) -> str
     )
 
 
-def _real_path(name: str) -> str | None:
+def _resolve_path(name: str) -> str | None:
     """The real path of a file that may not exist any more; None for a path in another process's /proc."""
     try:
         return None if is_process_path(name) else os.path.realpath(name)
@@ -189,7 +191,7 @@ _FUSION_INDENT = 11
 
 def use_lines(location: Location, uses: Sequence[ProgramUse]) -> Iterator[Line]:
     """The programs that contain a line: its ops, their compilations, and the lines that ran them."""
-    yield (*location_line(location), Span(f"  is inside {_format_programs(uses)}"))
+    yield (*render_location_line(location), Span(f"  is inside {_format_programs(uses)}"))
     for use in uses:
         yield from _program_use_lines(use)
 
@@ -208,27 +210,29 @@ def _program_use_lines(use: ProgramUse) -> Iterator[Line]:
         yield (
             Span(f"  compiled {_format_times(use.compiled)}{several}"),
             *_caller_spans(first.line),
-            Span(f"  {latest_mark}{words.duration(latest.duration)}"),
+            Span(f"  {latest_mark}{words.format_duration(latest.duration)}"),
             Span(f"  {trace_command(latest.call)}", "dim", is_unbreakable=True),
         )
     for fusion in use.fusions[:_MAX_FUSIONS]:
-        yield text_line(f"  fused    {_format_times(fusion.count)}, as {printable(fusion.op or fusion.instruction)}")
+        yield render_text_line(
+            f"  fused    {_format_times(fusion.count)}, as {printable(fusion.op or fusion.instruction)}"
+        )
         yield from share_lines(fusion.instruction, fusion.shares, _FUSION_INDENT)
     if len(use.fusions) > _MAX_FUSIONS:
         hidden = words.count(len(use.fusions) - _MAX_FUSIONS, "more kind")
-        yield text_line(f"{'':{_FUSION_INDENT}}and {hidden} of fusions", "dim")
+        yield render_text_line(f"{'':{_FUSION_INDENT}}and {hidden} of fusions", "dim")
     for runs in use.runs[:_MAX_RUNS]:
         each = " each" if runs.calls > 1 else ""
         yield (
             Span(f"  run      {_format_times(runs.calls)}"),
             *_caller_spans(runs.line),
-            Span(f"  {words.duration(runs.total_duration // runs.calls)}{each}"),
+            Span(f"  {words.format_duration(runs.total_duration // runs.calls)}{each}"),
             Span(f"  {trace_command(runs.latest_call)}", "dim", is_unbreakable=True),
         )
     if len(use.runs) > _MAX_RUNS:
-        yield text_line(f"           and from {words.count(len(use.runs) - _MAX_RUNS, 'more line')}", "dim")
+        yield render_text_line(f"           and from {words.count(len(use.runs) - _MAX_RUNS, 'more line')}", "dim")
     if not use.runs:
-        yield text_line("  never run in these captures", "dim")
+        yield render_text_line("  never run in these captures", "dim")
     for line in use.inward[:_MAX_LINES]:
         yield _neighbour_line("calls    ", line)
     lines = [each.line for each in use.compilations] + [runs.line for runs in use.runs]
@@ -236,12 +240,17 @@ def _program_use_lines(use: ProgramUse) -> Iterator[Line]:
     for line in [line for line in use.outward if line.location not in shown_locations][:_MAX_LINES]:
         yield _neighbour_line("called   ", line, "from ")
     if use.problem:
-        yield text_line(f"  Incomplete data on this program: {use.problem}.", "dim")
+        yield render_text_line(f"  Incomplete data on this program: {use.problem}.", "dim")
 
 
 def _neighbour_line(word: str, line: ProgramLine, before: str = "") -> Line:
     name = (Span(printable(line.function), "python"), Span("  ")) if line.function else ()
-    return (Span(f"  {word}{before}"), *name, *location_line(line.location), Span(f"  {words.count(line.ops, 'op')}"))
+    return (
+        Span(f"  {word}{before}"),
+        *name,
+        *render_location_line(line.location),
+        Span(f"  {words.count(line.ops, 'op')}"),
+    )
 
 
 def _format_ops(use: ProgramUse) -> str:
@@ -260,31 +269,35 @@ def _format_times(count: int) -> str:
 def _caller_spans(line: PythonLine | None) -> Line:
     if line is None:
         return ()
-    return (Span(" from "), Span(printable(line.function), "python"), Span("  "), *location_line(line.location))
+    return (Span(" from "), Span(printable(line.function), "python"), Span("  "), *render_location_line(line.location))
 
 
 def run_lines(runs: Sequence[ProgramRun]) -> Iterator[Line]:
     """The programs that a line ran, each with the lines inside it that have the most ops."""
     yield ()
-    yield text_line("programs run from here, longest first:", "head")
+    yield render_text_line("programs run from here, longest first:", "head")
     for run in runs:
         compiled = f", compiled {_format_times(run.compiled)}" if run.compiled else ""
         yield (
             Span(f"{run.calls:>8,}  "),
             Span(printable(run.name) or "(unknown)", "head"),
-            Span(f"  {words.duration(run.total_duration)} in all{compiled}"),
+            Span(f"  {words.format_duration(run.total_duration)} in all{compiled}"),
             Span(f"  {trace_command(run.latest_call)}", "dim", is_unbreakable=True),
         )
         if run.problem:
-            yield text_line(f"          Unknown program: {run.problem}.", "dim")
+            yield render_text_line(f"          Unknown program: {run.problem}.", "dim")
         for line in run.lines[:_MAX_LINES]:
             name = f" in {printable(line.function)}" if line.function else ""
-            yield (Span("          "), *location_line(line.location), Span(f"{name}  {words.count(line.ops, 'op')}"))
+            yield (
+                Span("          "),
+                *render_location_line(line.location),
+                Span(f"{name}  {words.count(line.ops, 'op')}"),
+            )
         if len(run.lines) > _MAX_LINES:
-            yield text_line(f"          and {words.count(len(run.lines) - _MAX_LINES, 'more line')}", "dim")
+            yield render_text_line(f"          and {words.count(len(run.lines) - _MAX_LINES, 'more line')}", "dim")
 
 
-def nearby_text(place: str, nearest: NearestLines) -> str:
+def format_nearest_lines(place: str, nearest: NearestLines) -> str:
     """Why a line has no recorded calls, and the nearest lines with calls, as sentences."""
     shown_locations = f"No recorded call passes {place}: {printable(nearest.why)}."
     if nearest.lines:
@@ -293,7 +306,7 @@ def nearby_text(place: str, nearest: NearestLines) -> str:
             known = [words.count(line.calls, "call")] if line.calls else []
             if line.ops:
                 known.append(f"{words.count(line.ops, 'op')} of {printable(line.programs[0])}")
-            labels = "".join(f" [{label}]" for label in location_labels(line.location))
+            labels = "".join(f" [{label}]" for label in format_location_labels(line.location))
             name = printable(Path(line.location.path).name)
             shown.append(f"{name}:{line.location.line}{labels} ({', '.join(known)})")
         shown_locations += f" Nearest: {', '.join(shown)}."
@@ -303,8 +316,8 @@ def nearby_text(place: str, nearest: NearestLines) -> str:
 def mark_lines(marks: Sequence[ProgramMark], locations: Mapping[int, Location]) -> Iterator[Line]:
     """The lines of a file that are the source of ops in programs."""
     yield ()
-    yield text_line("lines in compiled programs:", "head")
+    yield render_text_line("lines in compiled programs:", "head")
     for mark in marks:
         names = ", ".join(map(printable, mark.programs[:_MAX_LINES]))
         more = f" and {len(mark.programs) - _MAX_LINES} more" if len(mark.programs) > _MAX_LINES else ""
-        yield (*location_line(locations[mark.line]), Span(f"  {words.count(mark.ops, 'op')} of {names}{more}"))
+        yield (*render_location_line(locations[mark.line]), Span(f"  {words.count(mark.ops, 'op')} of {names}{more}"))

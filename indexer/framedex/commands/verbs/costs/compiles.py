@@ -17,9 +17,9 @@ from framedex.commands.output.console import exit_nothing_found, json_option, no
 from framedex.commands.output.documents import compiles_document, startup_document
 from framedex.commands.output.proposals import trace_command
 from framedex.commands.output.render_calls import caller_lines, hidden_rows_line, python_line
-from framedex.commands.output.terminal import Line, Span, column_widths, row_text, text_line
+from framedex.commands.output.terminal import Line, Span, format_row, measure_columns, render_text_line
 from framedex.model.programs import to_module_name
-from framedex.texts.compilations import cache_miss_texts, change_text_with_advice, collective_text, failures_text
+from framedex.texts.compilations import cache_miss_texts, format_change_with_advice, format_collective, format_failures
 
 if TYPE_CHECKING:
     from framedex.model import Compiles
@@ -47,7 +47,7 @@ def compiles(
     startup: bool,
     log: Path | None,
     limit: int,
-    chosen: CaptureSelection | None,
+    selection: CaptureSelection | None,
     as_json: bool,
 ) -> None:
     """Show lines that compile, and what changed.
@@ -65,9 +65,9 @@ def compiles(
     if startup:
         if all_lines or log is not None:
             raise click.UsageError(f"--startup and {'--all-lines' if all_lines else '--xla-log'} exclude each other.")
-        _show_startup(index_path, chosen, limit, as_json=as_json)
+        _show_startup(index_path, selection, limit, as_json=as_json)
         return
-    with open_whole_runs(index_path, chosen, lambda index: index.captures_with_compiles()) as (index, answer):
+    with open_whole_runs(index_path, selection, lambda index: index.captures_with_compiles()) as (index, answer):
         rows = index.compiles(all_lines=all_lines)
     passes = _read_log(log) if log is not None else []
     if as_json:
@@ -94,8 +94,8 @@ def _read_log(log: Path) -> Sequence[ModulePasses]:
 _LOG_SETTINGS = "TF_CPP_MIN_LOG_LEVEL=0 and TF_CPP_VMODULE=hlo_pass_pipeline=1"
 
 
-def _show_startup(path: Path | None, chosen: CaptureSelection | None, limit: int, *, as_json: bool) -> None:
-    with open_whole_runs(path, chosen, lambda index: index.captures_with_startup()) as (index, answer):
+def _show_startup(path: Path | None, selection: CaptureSelection | None, limit: int, *, as_json: bool) -> None:
+    with open_whole_runs(path, selection, lambda index: index.captures_with_startup()) as (index, answer):
         found = index.startup()
     if as_json:
         print_json(startup_document(answer, found[:limit] if limit else found))
@@ -130,11 +130,11 @@ def compiles_lines(rows: Sequence[Compiles], limit: int, passes: Sequence[Module
     columns += [5] if any(row.loads for row in rows) else []
     all_cells = (_HEADS, *map(_cells, shown), _total_cells(rows))
     heads, *cells, total_cells = (tuple(each[column] for column in columns) for each in all_cells)
-    widths = column_widths(heads, *cells, total_cells)
-    yield (Span(f"{row_text(heads, widths)}  function, and the line that compiled it", "dim"),)
+    widths = measure_columns(heads, *cells, total_cells)
+    yield (Span(f"{format_row(heads, widths)}  function, and the line that compiled it", "dim"),)
     for row, row_cells in zip(shown, cells, strict=True):
         yield (
-            Span(f"{row_text(row_cells, widths)}  "),
+            Span(f"{format_row(row_cells, widths)}  "),
             Span(_function_name(row), "head"),
             Span("  "),
             *python_line(row.line, 0),
@@ -144,41 +144,45 @@ def compiles_lines(rows: Sequence[Compiles], limit: int, passes: Sequence[Module
         yield from caller_lines(row.outward, _INDENT)
         yield from _reason_lines(row)
         yield from _pass_lines(passes_of.pop(f"jit_{to_module_name(row.function)}", None))
-    yield (Span(f"{row_text(total_cells, widths)}  total", "dim"),)
+    yield (Span(f"{format_row(total_cells, widths)}  total", "dim"),)
     yield from hidden_rows_line(len(rows) - len(shown), "row")
 
 
 def _reason_lines(row: Compiles) -> Iterator[Line]:
     if row.failed:
-        yield text_line(f"{'':{_INDENT}}{failures_text(row)}", "error")
+        yield render_text_line(f"{'':{_INDENT}}{format_failures(row)}", "error")
     for change in row.changes[:_MAX_CHANGES]:
-        yield text_line(f"{'':{_INDENT}}{printable(change_text_with_advice(change))}")
+        yield render_text_line(f"{'':{_INDENT}}{printable(format_change_with_advice(change))}")
     if len(row.changes) > _MAX_CHANGES:
-        yield text_line(f"{'':{_INDENT}}and {words.count(len(row.changes) - _MAX_CHANGES, 'more change')}", "dim")
+        yield render_text_line(
+            f"{'':{_INDENT}}and {words.count(len(row.changes) - _MAX_CHANGES, 'more change')}", "dim"
+        )
     for text in cache_miss_texts(row):
-        yield text_line(f"{'':{_INDENT}}{printable(text)}")
+        yield render_text_line(f"{'':{_INDENT}}{printable(text)}")
     yield from _collective_lines(row)
     if row.problem:
-        yield text_line(f"{'':{_INDENT}}Incomplete compilation data: {printable(row.problem)}.", "dim")
+        yield render_text_line(f"{'':{_INDENT}}Incomplete compilation data: {printable(row.problem)}.", "dim")
 
 
 def _collective_lines(row: Compiles) -> Iterator[Line]:
     shown = row.collectives[:_MAX_COLLECTIVES]
     for each in shown:
         line = () if each.line is None else (Span("  "), *python_line(each.line, 0))
-        yield (Span(f"{'':{_INDENT}}{printable(collective_text(each))}"), *line)
+        yield (Span(f"{'':{_INDENT}}{printable(format_collective(each))}"), *line)
     if len(row.collectives) > len(shown):
-        yield text_line(f"{'':{_INDENT}}and {words.count(len(row.collectives) - len(shown), 'more collective')}", "dim")
+        yield render_text_line(
+            f"{'':{_INDENT}}and {words.count(len(row.collectives) - len(shown), 'more collective')}", "dim"
+        )
 
 
 def _pass_lines(module: ModulePasses | None) -> Iterator[Line]:
     if module is not None:
         longest = ", ".join(
-            f"{each.name} {words.duration(each.duration)}{f' ({each.count:,} times)' if each.count > 1 else ''}"
+            f"{each.name} {words.format_duration(each.duration)}{f' ({each.count:,} times)' if each.count > 1 else ''}"
             for each in module.passes[:_MAX_PASSES]
         )
-        text = f"XLA's passes on {module.module}: {words.duration(module.duration)}, the longest: {longest}"
-        yield text_line(f"{'':{_INDENT}}{printable(text)}")
+        text = f"XLA's passes on {module.module}: {words.format_duration(module.duration)}, the longest: {longest}"
+        yield render_text_line(f"{'':{_INDENT}}{printable(text)}")
 
 
 def _function_name(row: Compiles) -> str:
@@ -189,11 +193,11 @@ def _function_name(row: Compiles) -> str:
 def _cells(row: Compiles) -> tuple[str, ...]:
     return (
         f"{row.compiles:,}" if row.compiles else "",
-        words.duration(row.total_duration) if row.compiles else "",
-        words.duration(row.longest_duration) if row.compiles > 1 else "",
-        words.duration(row.trace_duration) if row.traces else "",
-        words.duration(row.lower_duration) if row.lowerings else "",
-        f"{row.loads:,} in {words.duration(row.load_duration)}" if row.loads else "",
+        words.format_duration(row.total_duration) if row.compiles else "",
+        words.format_duration(row.longest_duration) if row.compiles > 1 else "",
+        words.format_duration(row.trace_duration) if row.traces else "",
+        words.format_duration(row.lower_duration) if row.lowerings else "",
+        f"{row.loads:,} in {words.format_duration(row.load_duration)}" if row.loads else "",
     )
 
 
@@ -201,9 +205,9 @@ def _total_cells(rows: Sequence[Compiles]) -> tuple[str, ...]:
     loads, load_duration = sum(row.loads for row in rows), sum(row.load_duration for row in rows)
     return (
         f"{sum(row.compiles for row in rows):,}",
-        words.duration(sum(row.total_duration for row in rows)),
+        words.format_duration(sum(row.total_duration for row in rows)),
         "",
-        words.duration(sum(row.trace_duration for row in rows)),
-        words.duration(sum(row.lower_duration for row in rows)),
-        f"{loads:,} in {words.duration(load_duration)}" if loads else "",
+        words.format_duration(sum(row.trace_duration for row in rows)),
+        words.format_duration(sum(row.lower_duration for row in rows)),
+        f"{loads:,} in {words.format_duration(load_duration)}" if loads else "",
     )

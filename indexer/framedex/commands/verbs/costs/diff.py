@@ -14,7 +14,7 @@ from click.core import ParameterSource
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import shell_word
+from framedex.base.plaintext import quote_shell_word
 from framedex.commands.inputs.options import Choice
 from framedex.commands.inputs.project_index import (
     find_index_path,
@@ -218,12 +218,13 @@ def _find_capture(index_path: Path, folder: Path) -> int | None:
 
 def _check_is_indexed(folder: Path) -> None:
     """Raise FramedexError if a folder is a capture: it is then in no index."""
-    from framedex.captures import captures_within
+    from framedex.captures import find_captures_within
 
     found = []
     with suppress(FramedexError):
-        found = captures_within(folder)
+        found = find_captures_within(folder)
     if found == [folder]:
         raise FramedexError(
-            f"The capture {folder} is not in an index yet.", f"`framedex index {shell_word(str(folder))}` reads it."
+            f"The capture {folder} is not in an index yet.",
+            f"`framedex index {quote_shell_word(str(folder))}` reads it.",
         )

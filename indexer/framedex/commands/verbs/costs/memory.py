@@ -43,7 +43,7 @@ _NOTHING_FOUND = (
 def memory(
     index_path: Path | None,
     /,
-    chosen: CaptureSelection | None,
+    selection: CaptureSelection | None,
     limit: int,
     all_lines: bool,
     script: str | None,
@@ -68,11 +68,11 @@ def memory(
     if script is not None:
         from framedex.commands.launching.memory_plan import print_plan
 
-        print_plan(script, arguments, machine, plugin, chosen, limit, all_lines=all_lines, as_json=as_json)
+        print_plan(script, arguments, machine, plugin, selection, limit, all_lines=all_lines, as_json=as_json)
         return
     if arguments or plugin or any(machine.values()):
         raise click.UsageError("ARGUMENTS, --device, --devices, --hosts, --hbm and --plugin need --plan SCRIPT.")
-    with open_whole_runs(index_path, chosen, lambda index: index.captures_with_memory()) as (index, answer):
+    with open_whole_runs(index_path, selection, lambda index: index.captures_with_memory()) as (index, answer):
         found = index.memory(all_lines=all_lines)
     if as_json:
         print_json(memory_document(answer, found, limit))

@@ -37,7 +37,7 @@ from framedex.commands.report.places import EDITORS
 def report(
     index_path: Path | None,
     output: Path,
-    chosen: CaptureSelection | None,
+    selection: CaptureSelection | None,
     editor: str | None,
     force: bool,
     is_opened: bool,
@@ -53,7 +53,7 @@ def report(
         raise click.UsageError("--open needs a file: name one with -o.")
     if not (to_stdout or force):
         check_replaceable_report(output)
-    with open_whole_runs(index_path, chosen) as (index, answer):
+    with open_whole_runs(index_path, selection) as (index, answer):
         from framedex.commands.report.contents import read_contents
 
         text = page(read_contents(index, answer), editor or default_editor())

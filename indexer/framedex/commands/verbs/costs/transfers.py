@@ -16,7 +16,7 @@ from framedex.commands.output.console import exit_nothing_found, json_option, pr
 from framedex.commands.output.documents import transfers_document
 from framedex.commands.output.proposals import trace_command
 from framedex.commands.output.render_calls import caller_lines, hidden_rows_line, python_line
-from framedex.commands.output.terminal import Line, Span, column_widths, row_text
+from framedex.commands.output.terminal import Line, Span, format_row, measure_columns
 from framedex.model import TransferDirection
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def transfers(
     only_implicit: bool,
     all_lines: bool,
     limit: int,
-    chosen: CaptureSelection | None,
+    selection: CaptureSelection | None,
     as_json: bool,
 ) -> None:
     """Show lines that copy data between host and device.
@@ -47,7 +47,7 @@ def transfers(
     `jax.transfer_guard("disallow")` would stop it: an operand on the host, float(x), print(x), np.asarray(x).
     jax.device_put and jax.device_get are explicit. An array on several devices counts as one copy per device.
     """
-    with open_whole_runs(index_path, chosen, lambda index: index.captures_with_transfers()) as (index, answer):
+    with open_whole_runs(index_path, selection, lambda index: index.captures_with_transfers()) as (index, answer):
         found = index.transfers(all_lines=all_lines)
     rows = [row for row in found if row.is_implicit or not only_implicit]
     if as_json:
@@ -77,7 +77,7 @@ def total_lines(rows: Sequence[Transfers]) -> Iterator[Line]:
         if moved:
             implicit = [row for row in moved if row.is_implicit]
             implicit_part = f"implicit {_format_total(implicit)}" if implicit else "none implicit"
-            time = words.duration(sum(row.total_duration for row in moved))
+            time = words.format_duration(sum(row.total_duration for row in moved))
             yield (Span(direction.value, "head"), Span(f"  {_format_total(moved)}, {time}; {implicit_part}"))
 
 
@@ -91,11 +91,11 @@ def transfer_lines(rows: Sequence[Transfers], limit: int) -> Iterator[Line]:
     """The first `limit` rows (0: all)."""
     shown = rows[:limit] if limit else rows
     cells = [_row_cells(row) for row in shown]
-    widths = column_widths(_HEADS, *cells)
-    yield (Span(f"{row_text(_HEADS, widths, _NUMBERS)}  line", "dim"),)
+    widths = measure_columns(_HEADS, *cells)
+    yield (Span(f"{format_row(_HEADS, widths, _NUMBERS)}  line", "dim"),)
     for row, row_cells in zip(shown, cells, strict=True):
         yield (
-            Span(f"{row_text(row_cells, widths, _NUMBERS)}  "),
+            Span(f"{format_row(row_cells, widths, _NUMBERS)}  "),
             *python_line(row.line, 0),
             Span("  "),
             Span(trace_command(row.latest_call), "dim", is_unbreakable=True),
@@ -109,7 +109,7 @@ def _row_cells(row: Transfers) -> tuple[str, ...]:
     return (
         f"{known}{' + ?' if known else '?'}" if row.unsized else known,
         f"{row.count:,}",
-        words.duration(row.total_duration),
+        words.format_duration(row.total_duration),
         row.direction.value,
         printable(row.how) or "(unknown)",
         "implicit" if row.is_implicit else "",

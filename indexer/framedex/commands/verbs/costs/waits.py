@@ -16,7 +16,7 @@ from framedex.commands.output.console import exit_nothing_found, json_option, pr
 from framedex.commands.output.documents import waits_document
 from framedex.commands.output.proposals import trace_command
 from framedex.commands.output.render_calls import caller_lines, hidden_rows_line, python_line
-from framedex.commands.output.terminal import Line, Span, column_widths, row_text, text_line
+from framedex.commands.output.terminal import Line, Span, format_row, measure_columns, render_text_line
 from framedex.model import PARTS_OF_STEPS
 
 if TYPE_CHECKING:
@@ -35,7 +35,9 @@ _NOTHING_FOUND = (
 @click.option("--all-lines", is_flag=True, help="Show the lines that led to each line.")
 @json_option
 @click.pass_obj
-def waits(index_path: Path | None, chosen: CaptureSelection | None, limit: int, all_lines: bool, as_json: bool) -> None:
+def waits(
+    index_path: Path | None, selection: CaptureSelection | None, limit: int, all_lines: bool, as_json: bool
+) -> None:
     """Show lines that wait for the device, and loop steps.
 
     A thread waits while it is blocked: for a result (`block_until_ready`), for a copy to the host (`float(x)`,
@@ -43,7 +45,7 @@ def waits(index_path: Path | None, chosen: CaptureSelection | None, limit: int, 
     unknown duration. Loops are `for` and `while` statements of the program. Each round shows its thread's time in
     compilation, dispatch, transfers, waits and the rest.
     """
-    with open_whole_runs(index_path, chosen, lambda index: index.captures_with_waits()) as (index, answer):
+    with open_whole_runs(index_path, selection, lambda index: index.captures_with_waits()) as (index, answer):
         found = index.waits(all_lines=all_lines)
     if as_json:
         print_json(waits_document(answer, found, limit))
@@ -85,26 +87,25 @@ def waits_lines(waiting: WaitsAndLoops, limit: int) -> Iterator[Line]:
 def _summary_lines(waiting: WaitsAndLoops) -> Iterator[Line]:
     unended = sum(row.unended for row in waiting.lines)
     at_least = "at least " if unended or waiting.unseen or waiting.ended_by else ""
-    waited = (
-        f"Python waited {at_least}{words.duration(sum(row.total_duration for row in waiting.lines))} for the runtime"
-    )
+    duration = words.format_duration(sum(row.total_duration for row in waiting.lines))
+    waited = f"Python waited {at_least}{duration} for the runtime"
     if not waiting.lines and waiting.unseen:
         waited = "Calls show no wait for the runtime"
     ran = ""
     if waiting.device is not None:
         share = 100 * waiting.device / max(waiting.recorded, 1)
-        ran = f", and in {words.duration(waiting.device)} of it ({share:.0f} %) programs were running"
-    text = f"{waited}. {words.duration(waiting.recorded)} were recorded{ran}."
-    yield text_line(text)
+        ran = f", and in {words.format_duration(waiting.device)} of it ({share:.0f} %) programs were running"
+    text = f"{waited}. {words.format_duration(waiting.recorded)} were recorded{ran}."
+    yield render_text_line(text)
     if unended:
         text = f"{words.count(unended, 'wait')} had not ended when the recording ended: the duration is unknown."
-        yield text_line(text, "error")
+        yield render_text_line(text, "error")
     if waiting.ended_by:
         signals = ", ".join(dict.fromkeys(waiting.ended_by))
         text = f"Unknown: {signals} ended the program. Waits after the last call of a thread are not recorded."
-        yield text_line(text, "error")
+        yield render_text_line(text, "error")
     if waiting.unseen:
-        spent = f"{words.duration(waiting.unseen)} ({words.count(waiting.unseen_times, 'time')})"
+        spent = f"{words.format_duration(waiting.unseen)} ({words.count(waiting.unseen_times, 'time')})"
         gap = "a thread made no call until its program, or the recording, had ended"
         text = f"Unknown: for {spent} {gap}. {_UNSEEN_NOTE} The longest: "
         yield (Span(text), Span(trace_command(waiting.unseen_call), "dim", is_unbreakable=True))
@@ -113,10 +114,10 @@ def _summary_lines(waiting: WaitsAndLoops) -> Iterator[Line]:
 def _table_lines(rows: Sequence[Waits], recorded: int) -> Iterator[Line]:
     columns = len(_HEADS) if len({row.thread for row in rows}) > 1 else len(_HEADS) - 1
     heads, *cells = (each[:columns] for each in (_HEADS, *(_row_cells(row, recorded) for row in rows)))
-    widths = column_widths(heads, *cells)
-    yield (Span(f"{row_text(heads, widths, _NUMBERS)}  line", "dim"),)
+    widths = measure_columns(heads, *cells)
+    yield (Span(f"{format_row(heads, widths, _NUMBERS)}  line", "dim"),)
     for row, row_cells in zip(rows, cells, strict=True):
-        before = f"{row_text(row_cells, widths, _NUMBERS)}  "
+        before = f"{format_row(row_cells, widths, _NUMBERS)}  "
         yield (
             Span(before),
             *python_line(row.line, 0),
@@ -132,18 +133,18 @@ def _table_lines(rows: Sequence[Waits], recorded: int) -> Iterator[Line]:
             yield (Span(f"{'':{below}}{text}", "dim"), *python_line(row.dispatched_in, 0), *trace)
         if row.unsure:
             reason = "measured until the thread's next call, because the end of the wait is unknown"
-            yield text_line(f"{'':{below}}{row.unsure:,} of them {reason}", "dim")
+            yield render_text_line(f"{'':{below}}{row.unsure:,} of them {reason}", "dim")
         if row.unended:
             reason = "had not ended when the recording ended: at least until then"
-            yield text_line(f"{'':{below}}{row.unended:,} of them {reason}", "error")
+            yield render_text_line(f"{'':{below}}{row.unended:,} of them {reason}", "error")
 
 
 def _row_cells(row: Waits, recorded: int) -> tuple[str, ...]:
     return (
-        f"{'> ' * bool(row.unended)}{words.duration(row.total_duration)}",
+        f"{'> ' * bool(row.unended)}{words.format_duration(row.total_duration)}",
         f"{100 * row.total_duration / max(recorded, 1):.0f}",
         f"{row.count:,}",
-        f"{'> ' * bool(row.unended)}{words.duration(row.longest_duration)}",
+        f"{'> ' * bool(row.unended)}{words.format_duration(row.longest_duration)}",
         row.how.value,
         printable(row.thread),
     )
@@ -151,9 +152,11 @@ def _row_cells(row: Waits, recorded: int) -> tuple[str, ...]:
 
 def _loop_lines(loop: Loop) -> Iterator[Line]:
     yield (Span(f"Loop of {loop.rounds:,} rounds  ", "head"), *python_line(loop.line, 0))
-    parts = [f"{name} {words.duration(spent)}" for name in _PARTS if (spent := getattr(loop, name))]
-    median = f"{words.duration(loop.median_duration)} a round (median)"
-    yield text_line(f"  {words.duration(loop.duration)}, {median}: {', '.join(parts)}; thread {printable(loop.thread)}")
+    parts = [f"{name} {words.format_duration(spent)}" for name in _PARTS if (spent := getattr(loop, name))]
+    median = f"{words.format_duration(loop.median_duration)} a round (median)"
+    yield render_text_line(
+        f"  {words.format_duration(loop.duration)}, {median}: {', '.join(parts)}; thread {printable(loop.thread)}"
+    )
 
 
 def _step_lines(loop: Loop, limit: int) -> Iterator[Line]:
@@ -163,16 +166,16 @@ def _step_lines(loop: Loop, limit: int) -> Iterator[Line]:
         shown = tuple(sorted(longest, key=lambda step: step.number))
     heads = ("round", "at", "time", *_PARTS, "first call")
     cells = [_step_cells(step) for step in shown]
-    widths = column_widths(heads, *cells)
-    yield (Span(f"  {row_text(heads, widths)}", "dim"),)
+    widths = measure_columns(heads, *cells)
+    yield (Span(f"  {format_row(heads, widths)}", "dim"),)
     for row in cells:
-        yield text_line(f"  {row_text(row, widths)}")
+        yield render_text_line(f"  {format_row(row, widths)}")
     if len(shown) < loop.rounds:
         text = f"  These are the longest of {loop.rounds:,} rounds"
-        yield text_line(f"{text}; --limit 0 shows more." if len(shown) < len(loop.steps) else f"{text}.", "dim")
+        yield render_text_line(f"{text}; --limit 0 shows more." if len(shown) < len(loop.steps) else f"{text}.", "dim")
 
 
 def _step_cells(step: LoopStep) -> tuple[str, ...]:
-    parts = [words.duration(spent) if (spent := getattr(step, name)) else "-" for name in _PARTS]
+    parts = [words.format_duration(spent) if (spent := getattr(step, name)) else "-" for name in _PARTS]
     at = f"{words.seconds(step.start)} s"
-    return (str(step.number), at, words.duration(step.duration), *parts, str(step.first_call))
+    return (str(step.number), at, words.format_duration(step.duration), *parts, str(step.first_call))

@@ -12,7 +12,7 @@ import click
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.base.lazy import compiled_on_use
+from framedex.base.lazy import compile_on_use
 from framedex.base.plaintext import printable, visible
 from framedex.commands.inputs.logs import (
     NO_INDEX,
@@ -30,7 +30,7 @@ from framedex.commands.output.terminal import Line, Span
 from framedex.sources.releases.statements import StatedReleases
 from framedex.text_stacks.detect import read
 from framedex.text_stacks.log_text import remove_escapes, remove_html
-from framedex.text_stacks.source_lookup.frame_context import find_callees, quoted_source
+from framedex.text_stacks.source_lookup.frame_context import find_callees, find_quoted_source
 
 if TYPE_CHECKING:
     from framedex.text_stacks.model import TextStack
@@ -43,7 +43,7 @@ _MAX_BYTES = 16 << 20
 
 _CHUNK_BYTES = 1 << 20
 _ELF_MAGIC = b"\x7fELF"
-_CRASHED_AT = compiled_on_use(r"(?:received|Aborted) at (?:time=)?(?P<time>1\d{9})\b")  # absl and glog
+_CRASHED_AT = compile_on_use(r"(?:received|Aborted) at (?:time=)?(?P<time>1\d{9})\b")  # absl and glog
 
 
 @click.command()
@@ -165,7 +165,7 @@ def _latest_time(file: str, text: str) -> float | None:
 
 
 def _find_sources(resolver: Resolver, stack: TextStack, lines: Sequence[str]) -> Iterator[FoundFrame]:
-    frames = [(frame, quoted_source(frame, lines)) for frame in stack.frames]
+    frames = [(frame, find_quoted_source(frame, lines)) for frame in stack.frames]
     resolver.set_stack(frames)
     inward = find_callees(stack.frames, stack.innermost_first)
     return (resolver.find(*each, called) for each, called in zip(frames, inward, strict=True))

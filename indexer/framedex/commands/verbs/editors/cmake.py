@@ -15,12 +15,12 @@ from framedex.base.plaintext import printable
 from framedex.base.regularfile import read_regular
 from framedex.commands.output.atomic_files import write_atomic
 from framedex.commands.output.console import json_option, print_json, print_lines
-from framedex.commands.output.terminal import Line, text_line
+from framedex.commands.output.terminal import Line, render_text_line
 from framedex.export.projects import (
     IncludeRoots,
     Project,
     SourceTree,
-    cmakelists_text,
+    build_cmakelists,
     compile_commands_text,
     find_include_roots,
     find_tree,
@@ -103,7 +103,7 @@ def cmake(
     files = {
         str(path): _write_if_changed(path, text)
         for path, text in (
-            (folder / "CMakeLists.txt", cmakelists_text(project, folder)),
+            (folder / "CMakeLists.txt", build_cmakelists(project, folder)),
             (folder / "compile_commands.json", compile_commands_text(project)),
         )
     }
@@ -202,34 +202,36 @@ def _cmake_document(project: Project, files: Mapping[str, bool]) -> dict[str, An
 def _report_lines(project: Project, files: Mapping[str, bool]) -> Iterator[Line]:
     tree, roots = project.tree, project.roots
     for path, written in files.items():
-        yield text_line(f"{path}: {'written' if written else 'unchanged'}", "head")
+        yield render_text_line(f"{path}: {'written' if written else 'unchanged'}", "head")
     compiled = sum(map(is_compiled, tree.files))
-    yield text_line(
+    yield render_text_line(
         f"{words.count(compiled, 'source file')} and {words.count(len(tree.files) - compiled, 'header')}"
         f" below {tree.root}"
     )
     if tree.tests:
-        yield text_line(f"{words.count(tree.tests, 'file')} of tests left out; --tests includes them")
+        yield render_text_line(f"{words.count(tree.tests, 'file')} of tests left out; --tests includes them")
     if tree.excluded:
-        yield text_line(f"{words.count(tree.excluded, 'file')} excluded")
+        yield render_text_line(f"{words.count(tree.excluded, 'file')} excluded")
     if tree.in_output:
-        yield text_line(f"{words.count(tree.in_output, 'file')} left out: they are in the output folder")
+        yield render_text_line(f"{words.count(tree.in_output, 'file')} left out: they are in the output folder")
     if tree.unnamed:
-        yield text_line(f"{words.count(tree.unnamed, 'file')} left out: their names are not UTF-8")
+        yield render_text_line(f"{words.count(tree.unnamed, 'file')} left out: their names are not UTF-8")
     if unspeakable := _inexpressible_paths(tree):
-        yield text_line(
+        yield render_text_line(
             f"{words.count(len(unspeakable), 'file')} in compile_commands.json only, because CMake cannot name them:"
         )
         yield from _path_lines(unspeakable)
     if tree.external_links:
-        yield text_line(f"{words.count(len(tree.external_links), 'link')} left out, because they lead out of the tree:")
+        yield render_text_line(
+            f"{words.count(len(tree.external_links), 'link')} left out, because they lead out of the tree:"
+        )
         yield from _path_lines(tree.external_links)
     if tree.unreadable:
-        yield text_line(f"{words.count(len(tree.unreadable), 'folder')} could not be read:")
+        yield render_text_line(f"{words.count(len(tree.unreadable), 'folder')} could not be read:")
         yield from _path_lines(tree.unreadable)
-    yield text_line("include folders:")
+    yield render_text_line("include folders:")
     for root in [*(str(tree.root / root) for root in roots.own), *roots.foreign]:
-        yield text_line(f"     {root}")
+        yield render_text_line(f"     {root}")
     yield from _missing_lines(roots)
 
 
@@ -239,18 +241,18 @@ def _missing_lines(roots: IncludeRoots) -> Iterator[Line]:
         return
     first = [f"{folder} {count:,}" for folder, count in list(roots.missing.items())[:_MAX_SHOWN]]
     more = len(roots.missing) - len(first)
-    yield text_line(
+    yield render_text_line(
         f"{missing:,} of {words.count(roots.includes, '#include line')} name headers that are not here:"
         f" {', '.join(first)}{f' and {more:,} more' if more > 0 else ''}"
     )
-    yield text_line("     --include DIR adds a folder with headers")
+    yield render_text_line("     --include DIR adds a folder with headers")
 
 
 def _path_lines(paths: Sequence[str]) -> Iterator[Line]:
     for path in paths[:_MAX_SHOWN]:
-        yield text_line(f"     {path}")
+        yield render_text_line(f"     {path}")
     if len(paths) > _MAX_SHOWN:
-        yield text_line(f"     and {len(paths) - _MAX_SHOWN:,} more", "dim")
+        yield render_text_line(f"     and {len(paths) - _MAX_SHOWN:,} more", "dim")
 
 
 def _inexpressible_paths(tree: SourceTree) -> list[str]:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex.base.errors import FramedexError
-from framedex.base.folders import program_on_path
+from framedex.base.folders import find_program
 from framedex.base.plaintext import printable
 from framedex.base.words import signal_name
-from framedex.commands.editor.editors import accepts_line, choose_editor, editor_command, is_neovim_request
+from framedex.commands.editor.editors import accepts_line, choose_editor, find_editor_command, is_neovim_request
 from framedex.commands.inputs.files import (
     FilePosition,
     PublicPage,
@@ -74,7 +74,7 @@ def open_source(index_path: Path | None, place: str, around: str | None) -> None
             f"'{name}' is started without line {wanted.line}, because its syntax for lines is unknown."
             f" Say where {{file}}, {{line}} and {{column}} go: FRAMEDEX_EDITOR='{name} {{file}}:{{line}}'."
         )
-    command = editor_command(editor, wanted)
+    command = find_editor_command(editor, wanted)
     _run_editor(command, _NEOVIM_TIMEOUT_S if is_neovim_request(command) else None)
 
 
@@ -100,7 +100,7 @@ def _run_editor(command: Sequence[str], timeout_s: float | None) -> None:
     """
     try:
         with _ignore_interrupts():
-            program = program_on_path(command[0])
+            program = find_program(command[0])
             if program is None:
                 raise FileNotFoundError(errno.ENOENT, "it is not on the PATH")
             status = subprocess.run([program, *command[1:]], check=False, timeout=timeout_s).returncode  # noqa: TID251

@@ -87,7 +87,7 @@ def conform(
     """
     from framedex.commands.output.render_conformance import check_lines, comparison_lines, report_lines
     from framedex.plugins.conformance.documents import report_document
-    from framedex.plugins.conformance.junit import junit_text
+    from framedex.plugins.conformance.junit import build_junit
     from framedex.plugins.conformance.page import page_text
     from framedex.plugins.conformance.runner import run_checks, select_checks
 
@@ -105,7 +105,7 @@ def conform(
         report = run_checks(path.absolute(), _check_settings(path, options, device_count, only, jobs, limit))
         replayed = _check_recordings(path, recorded, options, rtol, limit, is_confined=is_confined)
         reports.append(replace(report, results=(*report.results, *replayed)))
-    for file, text in ((junit, junit_text), (html, page_text)):
+    for file, text in ((junit, build_junit), (html, page_text)):
         if file is not None:
             file.write_text(text(reports[0]), encoding="utf-8")
     if as_json:
@@ -120,10 +120,10 @@ def conform(
 
 def _select_recordings(folder: Path | None, only: tuple[str, ...]) -> dict[Check, Path]:
     """The checks of a folder's recordings that match a pattern. Raises FramedexError if the folder has none."""
-    from framedex.plugins.conformance.recordings import recording_check
+    from framedex.plugins.conformance.recordings import build_recording_check
 
     found = {} if folder is None else find_recordings(folder)
-    return {check: path for name, path in found.items() if (check := recording_check(name)).matches(only)}
+    return {check: path for name, path in found.items() if (check := build_recording_check(name)).matches(only)}
 
 
 def _check_recordings(

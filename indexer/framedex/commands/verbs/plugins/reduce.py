@@ -25,7 +25,7 @@ from framedex.commands.launching.replayed import (
 )
 from framedex.commands.output.atomic_files import format_total_size, write_atomic
 from framedex.commands.output.console import print_error, print_lines
-from framedex.commands.output.terminal import Line, text_line
+from framedex.commands.output.terminal import Line, render_text_line
 
 if TYPE_CHECKING:
     from framedex.plugins.replay.plan import OptionValue
@@ -137,11 +137,11 @@ def _check_replaceable(script: Path) -> None:
 
 
 def _write_reduction(recording: OpenRecording, reduction: Reduction, seed: int, path: Path) -> list[Line]:
-    from framedex.plugins.replay.standalone import standalone_script
+    from framedex.plugins.replay.standalone import build_standalone_script
 
     save_recording(path, reduction.plan, recording, seed)
     written = [_labelled_line("wrote", f"{path.name}{format_total_size(path)}")]
-    script = standalone_script(recording.command, reduction.text, reduction.arguments, reduction.expected)
+    script = build_standalone_script(recording.command, reduction.text, reduction.arguments, reduction.expected)
     if reduction.text and script is not None:
         write_atomic(path.with_suffix(".py"), script)
         written.append(_labelled_line("wrote", path.with_suffix(".py").name))
@@ -149,4 +149,4 @@ def _write_reduction(recording: OpenRecording, reduction: Reduction, seed: int, 
 
 
 def _labelled_line(label: str, text: str) -> Line:
-    return text_line(f"{label:<{_LABEL}}{text}")
+    return render_text_line(f"{label:<{_LABEL}}{text}")

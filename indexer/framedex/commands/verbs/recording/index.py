@@ -14,7 +14,7 @@ import click
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable, shell_word
+from framedex.base.plaintext import printable, quote_shell_word
 from framedex.base.progress import SilentProgress
 from framedex.commands.inputs.missing_answers import propose_stray_captures
 from framedex.commands.inputs.new_captures import list_project_captures, project_folder
@@ -94,7 +94,7 @@ def index_captures(
         if rebuild:
             note("Interrupted. The rebuild was discarded; run the same command again, with its --source folders.")
         else:
-            named = "".join(f" {shell_word(str(capture))}" for capture in captures)
+            named = "".join(f" {quote_shell_word(str(capture))}" for capture in captures)
             note(f"Interrupted. Finished work is kept; run `framedex index{named}` again to continue.")
         raise
     if as_json:
@@ -155,7 +155,7 @@ def _note_outside_folders(path: Path, settings: Settings) -> None:
         if os.path.realpath(folder) not in known:
             note(
                 f"{settings.file} names {folder} as a source folder. It is outside the folder of that file, so it is"
-                f" not read. To add it: `framedex sources add {shell_word(str(folder))}`."
+                f" not read. To add it: `framedex sources add {quote_shell_word(str(folder))}`."
             )
     usable = usable_rules(mapped, tuple(known))
     for rule in mapped:
@@ -164,7 +164,7 @@ def _note_outside_folders(path: Path, settings: Settings) -> None:
             note(
                 f"The path-map in {settings.file} leads from {printable(rule.before)} to {rule.after}. It is outside"
                 " the folder of that file, so this rule is not used. To use it:"
-                f" `framedex sources add {shell_word(str(folder))}`, then `framedex index`."
+                f" `framedex sources add {quote_shell_word(str(folder))}`, then `framedex index`."
             )
 
 
@@ -243,13 +243,13 @@ def _choose_captures(path: Path, named: Sequence[Path]) -> tuple[list[Path], dic
 
 def _find_captures(folders: Sequence[Path]) -> tuple[list[Path], dict[Path, FramedexError]]:
     """The captures that folders are or contain, and the folders without captures with the reason."""
-    from framedex.captures import captures_within
+    from framedex.captures import find_captures_within
 
     found: list[Path] = []
     unusable: dict[Path, FramedexError] = {}
     for folder in folders:
         try:
-            found += captures_within(folder)
+            found += find_captures_within(folder)
         except FramedexError as error:
             unusable[folder] = error
     return found, unusable

@@ -11,24 +11,24 @@ import click
 from click.core import ParameterSource
 
 from framedex.base.errors import FramedexError
-from framedex.commands.launching.boundaries import BoundaryType, boundary_variables
+from framedex.commands.launching.boundaries import BoundaryType, build_boundary_variables
 from framedex.commands.launching.contents import (
     CONTENTS_PARAMETERS,
     ProgramCommand,
+    build_contents_variables,
     contents_options,
-    contents_variables,
 )
 from framedex.commands.launching.launch import Launch, check_python, find_interpreter, find_runtime, launch
 from framedex.commands.launching.options import (
     HANG_PARAMETERS,
     RECORDING_PARAMETERS,
-    behaviour_variables,
+    build_behaviour_variables,
+    build_hang_policy,
+    build_machine_variables,
+    build_recording_variables,
     hang_options,
-    hang_policy,
     machine_options,
-    machine_variables,
     recording_options,
-    recording_variables,
 )
 from framedex.commands.launching.program import Program, parse_program
 from framedex.commands.launching.runtimes import Runtime, find_plugin
@@ -124,13 +124,13 @@ def run(
         raise click.UsageError("-m and -c exclude each other: use one of them.")
     if plugin == "":
         raise click.UsageError("--plugin is empty: name a plug-in, or leave it out for the mock TPU.")
-    recording = recording_variables({name: others.pop(name) for name in RECORDING_PARAMETERS})
-    policy = hang_policy({name: others.pop(name) for name in HANG_PARAMETERS})
-    recording |= contents_variables({name: others.pop(name) for name in CONTENTS_PARAMETERS})
-    variables = machine_variables(others)
+    recording = build_recording_variables({name: others.pop(name) for name in RECORDING_PARAMETERS})
+    policy = build_hang_policy({name: others.pop(name) for name in HANG_PARAMETERS})
+    recording |= build_contents_variables({name: others.pop(name) for name in CONTENTS_PARAMETERS})
+    variables = build_machine_variables(others)
     if plugin and variables:
         raise click.UsageError("--device, --hbm and similar options are for the mock TPU, not for a plug-in.")
-    settings = variables | recording | boundary_variables(boundaries)
+    settings = variables | recording | build_boundary_variables(boundaries)
     if validate:
         settings["FRAMEDEX_VALIDATE"] = validate
     is_python_named = ctx.get_parameter_source("python") is not ParameterSource.DEFAULT
@@ -143,7 +143,7 @@ def run(
         raise click.UsageError("--behaviour needs the PJRT table, which jaxlib 0.4.13 does not use.")
     if behaviours:
         platform = found.name if found else "tpu"
-        settings |= behaviour_variables(behaviours, platform, is_own_python=started.python == sys.executable)  # noqa: TID251
+        settings |= build_behaviour_variables(behaviours, platform, is_own_python=started.python == sys.executable)  # noqa: TID251
     outcome = launch(Launch(started.python, started.arguments, output, settings, found, runtime, hang_policy=policy))
     _print_lines(f"framedex: {line}" for line in outcome.summary().splitlines())
     if validate and outcome.captures:

@@ -14,7 +14,7 @@ import click
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable, shell_word
+from framedex.base.plaintext import printable, quote_shell_word
 from framedex.base.version import VERSION
 from framedex.commands.inputs.project_index import (
     find_index_path,
@@ -27,7 +27,7 @@ from framedex.commands.inputs.project_index import (
 from framedex.commands.output.atomic_files import open_atomic
 from framedex.commands.output.bars import progress_on_terminal
 from framedex.commands.output.console import note, print_error, print_lines
-from framedex.commands.output.terminal import Line, Span, text_line
+from framedex.commands.output.terminal import Line, Span, render_text_line
 
 if TYPE_CHECKING:
     from framedex.settings import Settings
@@ -93,9 +93,9 @@ def fetch(
     settings = load_settings_here()
     wanted, failures, states = _find_sources_to_fetch(ctx.obj, settings, names)
     folders = {each: folder for each in wanted if (folder := find_fetched_checkout(cache, each)) is not None}
-    print_lines(text_line(f"{each.title} is here already: {folder}") for each, folder in folders.items())
+    print_lines(render_text_line(f"{each.title} is here already: {folder}") for each, folder in folders.items())
     maps = {each: file for each in wanted if keeps_map and (file := find_cached_map(cache, each)) is not None}
-    print_lines(text_line(f"{each.title} is here already: {file}") for each, file in maps.items())
+    print_lines(render_text_line(f"{each.title} is here already: {file}") for each, file in maps.items())
     missing = [each for each in wanted if each not in folders and each not in maps]
     if missing:
         suppliers = {each: _find_suppliers(each, references, settings) for each in missing}
@@ -132,10 +132,10 @@ def _download_maps(address: str) -> None:
 
     releases = download_release_maps(address)
     if releases:
-        print_lines([text_line(f"Release maps of jaxlib {', '.join(releases)} were added.")])
+        print_lines([render_text_line(f"Release maps of jaxlib {', '.join(releases)} were added.")])
         note("Next: `framedex index` looks up the functions that had no line of their release.")
     else:
-        print_lines([text_line("No release map is newer than those here.")])
+        print_lines([render_text_line("No release map is newer than those here.")])
 
 
 def _find_sources_to_fetch(
@@ -143,15 +143,15 @@ def _find_sources_to_fetch(
 ) -> tuple[list[WantedCommit], list[FramedexError], Sequence[RootState]]:
     """The sources to fetch, an error for each name without a known commit, and the states of the source folders."""
     from framedex.sources.fetching.fetch import with_cached_pins
-    from framedex.sources.fetching.wanted import wanted_sources
+    from framedex.sources.fetching.wanted import find_wanted_sources
     from framedex.sources.releases.roots import read_root_state
 
     if names and all("@" in name for name in names) and find_index_path(index_path, settings) is None:
-        return *wanted_sources(names, (), ()), ()
+        return *find_wanted_sources(names, (), ()), ()
     with open_index(index_path) as index:
         builds = with_cached_pins(index.sources.builds())
         states = [read_root_state(root, builds) for root in index.sources.roots()]
-    wanted, unknown = wanted_sources(names, builds, states)
+    wanted, unknown = find_wanted_sources(names, builds, states)
     if not wanted and not any(build.component in ("xla", "jax") for build in builds):
         raise FramedexError(
             "No XLA or JAX code was recorded.",
@@ -182,13 +182,17 @@ def _plan_lines(
         folder = cache.checkout(each.component, each.commit or "COMMIT")
         yield (Span(printable(each.reason), "head"),)
         for clone in clones:
-            yield text_line(f"     from {printable(clone.address)}, as far as it has the objects; the rest", "dim")
-        yield text_line(f"     from {printable(last.address)}{printable(mirror_note)}", "error" if is_mirror else "dim")
-        yield text_line(f"     to   {printable(str(folder))}", "dim")
+            yield render_text_line(
+                f"     from {printable(clone.address)}, as far as it has the objects; the rest", "dim"
+            )
+        yield render_text_line(
+            f"     from {printable(last.address)}{printable(mirror_note)}", "error" if is_mirror else "dim"
+        )
+        yield render_text_line(f"     to   {printable(str(folder))}", "dim")
         is_first_fetch = not any(
             cached.checkouts for cached in cache.components() if cached.component == each.component
         )
-        yield text_line(f"     {each.size(is_first=is_first_fetch)}", "dim")
+        yield render_text_line(f"     {each.size(is_first=is_first_fetch)}", "dim")
 
 
 def _ask_for_consent(
@@ -209,7 +213,7 @@ def _ask_for_consent(
     raise FramedexError(
         "Nothing was fetched: "
         + ("--yes alone does not allow mirrors from the settings." if yes else "the download needs your consent."),
-        f"`framedex sources fetch {' '.join(map(shell_word, [*given, *options]))}` fetches it.",
+        f"`framedex sources fetch {' '.join(map(quote_shell_word, [*given, *options]))}` fetches it.",
     )
 
 
@@ -226,7 +230,7 @@ def _fetch_sources(
                 waiting = f"Another process fetches {wanted.component}; waiting for it to finish."
                 try:
                     folders[wanted] = fetch_sources(cache, wanted, places, progress, partial(note, waiting))
-                    print_lines([text_line(f"{wanted.title}: {printable(str(folders[wanted]))}")])
+                    print_lines([render_text_line(f"{wanted.title}: {printable(str(folders[wanted]))}")])
                 except FramedexError as error:
                     failures.append(error)
     except KeyboardInterrupt:
@@ -283,7 +287,7 @@ def _write_maps(
     from framedex.commands.inputs.source_stores import open_store_of_sources
     from framedex.ingest.source_maps import export_map
     from framedex.model import SourceMapInfo
-    from framedex.sources.source_map import tracked_files
+    from framedex.sources.source_map import list_tracked_files
 
     maps = {}
     for wanted, folder in folders.items():
@@ -294,7 +298,7 @@ def _write_maps(
             open_atomic(file) as stream,
             progress_on_terminal() as progress,
         ):
-            tracked = tracked_files(folder)
+            tracked = list_tracked_files(folder)
             export_map(store, folder, os.path.realpath(folder), info, stream, progress, tracked=tracked)
         maps[wanted] = file
     return maps
@@ -333,7 +337,7 @@ def _note_duplicate_sources(
         if is_duplicate:
             note(
                 f"{state.path} also has {state.component}, so definitions appear twice:"
-                f" `framedex sources remove {shell_word(str(state.path))}` keeps only the fetched sources."
+                f" `framedex sources remove {quote_shell_word(str(state.path))}` keeps only the fetched sources."
             )
 
 
@@ -364,6 +368,6 @@ def _cache_lines(cache: SourceCache) -> Iterator[Line]:
     for each in cached:
         yield (Span(each.component, "head"), Span(f"  {words.size(each.size)}"))
         for kept in (*each.checkouts, *each.maps):
-            yield text_line(f"     {printable(str(kept))}")
+            yield render_text_line(f"     {printable(str(kept))}")
     if not cached:
-        yield text_line(f"{printable(str(cache.folder))} is empty.")
+        yield render_text_line(f"{printable(str(cache.folder))} is empty.")

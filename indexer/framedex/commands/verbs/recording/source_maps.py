@@ -22,7 +22,7 @@ from framedex.commands.output.atomic_files import open_atomic
 from framedex.commands.output.bars import progress_on_terminal
 from framedex.commands.output.console import print_lines
 from framedex.commands.output.render_answers import format_counts, imported_map_lines
-from framedex.commands.output.terminal import text_line
+from framedex.commands.output.terminal import render_text_line
 from framedex.model import SourceMapInfo
 
 
@@ -52,7 +52,7 @@ def export_sources(
     The map has names and lines, but no code. `framedex sources import` reads it.
     """
     from framedex.ingest.source_maps import export_map
-    from framedex.sources.source_map import find_public_address, tracked_files
+    from framedex.sources.source_map import find_public_address, list_tracked_files
 
     source = _read_state(root, commit)
     if source.is_dirty and not allow_dirty:
@@ -70,15 +70,22 @@ def export_sources(
         progress_on_terminal() as progress,
     ):
         exported = export_map(
-            store, root, str(source.top), info, stream, progress, tracked=tracked_files(root), with_calls=not no_calls
+            store,
+            root,
+            str(source.top),
+            info,
+            stream,
+            progress,
+            tracked=list_tracked_files(root),
+            with_calls=not no_calls,
         )
     size = output.stat().st_size
     print_lines(
         [
-            text_line(
+            render_text_line(
                 f"{output}: {info.prefix[:-1]}, {format_counts(exported.files, exported.definitions)}, {size:,} bytes"
             ),
-            *([] if repository else [text_line("     ! without --repository its lines have no links", "error")]),
+            *([] if repository else [render_text_line("     ! without --repository its lines have no links", "error")]),
         ]
     )
 

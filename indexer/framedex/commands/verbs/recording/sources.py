@@ -12,7 +12,7 @@ import click
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable, restore, shell_word, truncate
+from framedex.base.plaintext import printable, quote_shell_word, restore, truncate
 from framedex.commands.inputs.project_index import (
     check_index_is_inside,
     load_settings_here,
@@ -23,7 +23,7 @@ from framedex.commands.inputs.project_index import (
 )
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.proposals import proposal_line
-from framedex.commands.output.terminal import Line, Span, column_widths, row_text, text_line
+from framedex.commands.output.terminal import Line, Span, format_row, measure_columns, render_text_line
 from framedex.index.file.values import to_storable
 from framedex.model import LineSource
 from framedex.sources.releases.builds import pinning_jax_revision
@@ -32,8 +32,8 @@ from framedex.sources.releases.roots import (
     COMPONENTS,
     RootState,
     build_text,
-    builds_without_root,
     clone_command,
+    find_builds_without_root,
     is_commit,
     read_root_state,
     shorten_revision,
@@ -63,7 +63,7 @@ def sources(ctx: click.Context, as_json: bool) -> None:
         states = [read_root_state(root, builds) for root in index.sources.roots()]
         maps = index.sources.maps()
         frames = index.sources.frames({str(state.path): state.component or "" for state in states})
-    missing = builds_without_root(states, builds)
+    missing = find_builds_without_root(states, builds)
     if as_json:
         document = _sources_document(states, missing) | {"maps": [asdict(each) for each in maps]}
         print_json({"components": [asdict(each) | {"frames": each.frames} for each in frames]} | document)
@@ -146,7 +146,8 @@ def _source_folder_lines(state: RootState) -> Iterator[Line]:
         facts.append(f"{COMPONENTS[state.component]}'s sources")
     if not state.is_there:
         facts.append(
-            f"missing; its definitions stay in the index until `framedex sources remove {shell_word(str(state.path))}`"
+            "missing; its definitions stay in the index until"
+            f" `framedex sources remove {quote_shell_word(str(state.path))}`"
         )
     if checkout is not None and checkout.commit:
         changed = " with changes" if checkout.is_changed else ""
@@ -155,9 +156,9 @@ def _source_folder_lines(state: RootState) -> Iterator[Line]:
         facts.append(f"as recorded: {build_text(state.build)}")
     yield (Span(printable(str(state.path)), "head"), *proposal_line(f"  {'; '.join(facts)}"))
     if checkout is not None and checkout.problem:
-        yield text_line(f"     ! {checkout.problem}", "error")
+        yield render_text_line(f"     ! {checkout.problem}", "error")
     if state.advice:
-        yield text_line(f"     ! {state.advice}", "error")
+        yield render_text_line(f"     ! {state.advice}", "error")
 
 
 def _map_lines(source_map: SourceMapInfo, builds: Sequence[Build]) -> Iterator[Line]:
@@ -166,7 +167,9 @@ def _map_lines(source_map: SourceMapInfo, builds: Sequence[Build]) -> Iterator[L
     yield (Span(source_map.prefix[:-1], "head"), Span(f"  {title}{printable(address)}"))
     build = next((each for each in builds if each.component == source_map.component and each.revision), None)
     if build is not None and is_commit(build.revision) and build.revision != source_map.commit:
-        yield text_line(f"     ! {build_text(build)}; this map is from another commit, so lines may be off.", "error")
+        yield render_text_line(
+            f"     ! {build_text(build)}; this map is from another commit, so lines may be off.", "error"
+        )
 
 
 def _missing_lines(missing: Sequence[Build], builds: Sequence[Build]) -> Iterator[Line]:
@@ -176,7 +179,7 @@ def _missing_lines(missing: Sequence[Build], builds: Sequence[Build]) -> Iterato
         fetch_command = "`framedex sources fetch`, or " if build.revision or jax else ""
         yield proposal_line(f"     to get it: {fetch_command}`{clone_command(build)}`", "dim")
         if build.component == "xla" and jax and not build.revision:
-            yield text_line(f"     JAX {shorten_revision(jax)} pins the commit", "dim")
+            yield render_text_line(f"     JAX {shorten_revision(jax)} pins the commit", "dim")
 
 
 def _read_builds(index: Index) -> Sequence[Build]:
@@ -207,14 +210,14 @@ _MAX_WIDTHS = (16, 14, 12)  # columns; a short commit has this width
 def frame_source_lines(components: Sequence[ComponentFrames]) -> Iterator[Line]:
     """The table of components, one row per component and source of lines, with the totals below."""
     rows = [_component_cells(each) for each in components]
-    widths = column_widths(_HEADS, *rows)
+    widths = measure_columns(_HEADS, *rows)
     total = sum(each.frames for each in components)
     room = max(len(_FRAMES), len(f"{total:,}"))
-    yield text_line(f"{row_text(_HEADS, widths, 0)}  {_FRAMES:>{room}}  lines from", "head")
+    yield render_text_line(f"{format_row(_HEADS, widths, 0)}  {_FRAMES:>{room}}  lines from", "head")
     for component, cells in zip(components, rows, strict=True):
         shown = cells
         for source in component.sources:
-            before = f"{row_text(shown, widths, 0)}  {source.frames:>{room},}  {_format_source_kind(source)}"
+            before = f"{format_row(shown, widths, 0)}  {source.frames:>{room},}  {_format_source_kind(source)}"
             yield (
                 (Span(f"{before} "), Span(printable(source.folder), can_shorten=True))
                 if source.folder
@@ -223,7 +226,7 @@ def frame_source_lines(components: Sequence[ComponentFrames]) -> Iterator[Line]:
             shown = ("",) * len(cells)
     here = sum(each.count(LineSource.SOURCE_FOLDER, LineSource.FILE_HERE) for each in components)
     public = sum(source.public for each in components for source in each.sources)
-    yield text_line(
+    yield render_text_line(
         f"{words.count(total, 'frame')}: {here:,} have a local file, {public:,} a public page,"
         f" {total - here - public:,} neither.",
         "head",

@@ -11,9 +11,9 @@ import click
 from framedex.commands.inputs.processes import find_process
 from framedex.commands.output.console import json_option, print_json, print_lines
 from framedex.commands.output.render_live import diagnosis_lines
-from framedex.commands.output.terminal import Line, text_line
+from framedex.commands.output.terminal import Line, render_text_line
 from framedex.live.snapshot import take_snapshot
-from framedex.live.targets import target_of_capture
+from framedex.live.targets import find_target_of_capture
 
 if TYPE_CHECKING:
     from framedex.fleet.running.reports import JobReport
@@ -61,7 +61,7 @@ def hang(
 
     target, job = find_process(process)
     report = _job_report(job, patience) if job is not None else None
-    targets = [target] if report is None else [target_of_capture(each.capture) for each in report.suspects]
+    targets = [target] if report is None else [find_target_of_capture(each.capture) for each in report.suspects]
     before = [take_snapshot(each) for each in targets]
     if any(snapshot.may_continue for snapshot in before):
         time.sleep(between)
@@ -91,14 +91,14 @@ def _hang_lines(report: JobReport | None, found: Sequence[tuple[Diagnosis, Proce
     yield from job_lines(report)
     for state, each in zip(report.suspects, found, strict=True):
         yield ()
-        yield text_line(f"rank {state.rank}", "head")
+        yield render_text_line(f"rank {state.rank}", "head")
         yield from diagnosis_lines(*each)
 
 
 def _hang_document(report: JobReport | None, found: Sequence[tuple[Diagnosis, ProcessSnapshot]]) -> dict[str, Any]:
-    from framedex.live.documents import diagnosis_document
+    from framedex.live.documents import build_diagnosis_document
 
-    documents = [diagnosis_document(*each) for each in found]
+    documents = [build_diagnosis_document(*each) for each in found]
     if report is None:
         return documents[0]
     ranks = zip(report.suspects, documents, strict=True)

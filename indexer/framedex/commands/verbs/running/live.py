@@ -17,7 +17,7 @@ from framedex.commands.output.console import json_option, print_json, print_line
 from framedex.commands.output.render_live import snapshot_lines
 from framedex.live.model import ProcessSnapshot, ProcessState
 from framedex.live.snapshot import take_snapshot
-from framedex.live.targets import target_of_capture
+from framedex.live.targets import find_target_of_capture
 
 if TYPE_CHECKING:
     from framedex.commands.output.terminal import Line
@@ -97,7 +97,7 @@ def _live_document(target: Target, job: RunningJob | None) -> dict[str, Any]:
 
 
 def _take_rank_snapshots(ranks: Iterable[RankState]) -> dict[int, ProcessSnapshot]:
-    return {each.rank: take_snapshot(target_of_capture(each.capture)) for each in ranks}
+    return {each.rank: take_snapshot(find_target_of_capture(each.capture)) for each in ranks}
 
 
 def _show_native(index_path: Path | None, snapshot: ProcessSnapshot, *, all_frames: bool, as_json: bool) -> None:

@@ -16,9 +16,9 @@ import click
 import framedex
 from framedex.base.errors import FramedexError
 from framedex.base.interpreters import own_code_command, query_interpreter, unusable_interpreter_error
-from framedex.base.plaintext import printable, shell_word
+from framedex.base.plaintext import printable, quote_shell_word
 from framedex.base.regularfile import open_regular
-from framedex.commands.inputs.files import absolute
+from framedex.commands.inputs.files import to_absolute_path
 from framedex.commands.launching.launch import check_python, find_interpreter, find_runtime, shipped_sources
 from framedex.commands.launching.runtimes import Runtime
 from framedex.commands.launching.supervision import supervise
@@ -94,10 +94,10 @@ def demo(ctx: click.Context, folder: Path, python: str) -> None:
     """
     python = find_interpreter(python)
     other_python = [] if python == sys.executable else ["--python", python]  # noqa: TID251
-    install = f"{shell_word(python)} -m pip install jax" if other_python else "pip install 'framedex[record]'"
-    jax, mock, folder = find_jax_sources(python, install), find_mock_sources(), absolute(folder)
+    install = f"{quote_shell_word(python)} -m pip install jax" if other_python else "pip install 'framedex[record]'"
+    jax, mock, folder = find_jax_sources(python, install), find_mock_sources(), to_absolute_path(folder)
     prepare_demo_folder(folder)
-    elsewhere = ["--index", str(absolute(ctx.obj))] if ctx.obj else []
+    elsewhere = ["--index", str(to_absolute_path(ctx.obj))] if ctx.obj else []
     sources = [part for each in (jax, mock) if each for part in ("--source", str(each))]
     for step in (
         ["run", *other_python, PROGRAM_NAME],
@@ -114,7 +114,7 @@ def _run_step(ctx: click.Context, arguments: Sequence[str], folder: Path) -> Non
     print_lines([(), _step_heading(arguments)])
     sys.stdout.flush()
     cli = f"from framedex.commands.main import cli; cli(prog_name={absolute_typed_command()!r})"
-    with supervise([*own_code_command(cli, ()), *arguments], demo_environment(os.environ), folder) as process:
+    with supervise([*own_code_command(cli, ()), *arguments], build_demo_environment(os.environ), folder) as process:
         status = process.wait()
     if status in (-signal.SIGINT, 128 + signal.SIGINT):
         raise KeyboardInterrupt
@@ -124,7 +124,7 @@ def _run_step(ctx: click.Context, arguments: Sequence[str], folder: Path) -> Non
 
 
 def _step_heading(arguments: Sequence[str]) -> Line:
-    command = f"{absolute_typed_command()} {' '.join(map(shell_word, arguments))}"
+    command = f"{absolute_typed_command()} {' '.join(map(quote_shell_word, arguments))}"
     comment = "    # the same call, down to the allocation of device memory" if arguments[-1] == _ALLOCATION else ""
     return (Span(f"$ {command}{comment}", "head"),)
 
@@ -184,7 +184,7 @@ def find_mock_sources() -> Path | None:
     return folder if folder.is_dir() else None
 
 
-def demo_environment(environment: Mapping[str, str]) -> dict[str, str]:
+def build_demo_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """A copy of the environment without the variables that would change the demo."""
     return {
         name: value

@@ -19,10 +19,10 @@ from framedex.commands.output.console import json_option, note, print_json, prin
 from framedex.commands.output.documents import capture_document
 from framedex.commands.output.proposals import proposal_line
 from framedex.commands.output.render_answers import problem_lines
-from framedex.commands.output.terminal import Span, text_line
+from framedex.commands.output.terminal import Span, render_text_line
 from framedex.index.file.values import to_storable
 from framedex.model import SourceProblem
-from framedex.texts.captures import all_problems
+from framedex.texts.captures import format_all_problems
 
 if TYPE_CHECKING:
     from framedex.commands.output.terminal import Line
@@ -80,7 +80,7 @@ def doctor(index_path: Path | None, python: str, as_json: bool) -> None:
         if path is None:
             note("There is no index here or above. Next: `framedex run SCRIPT`, then `framedex index`.")
         return
-    print_lines([text_line(f"index {path}", "head"), *_capture_lines(captures), *_source_lines(sources)])
+    print_lines([render_text_line(f"index {path}", "head"), *_capture_lines(captures), *_source_lines(sources)])
     if not sources.roots:
         note("No source folders. Next: `framedex index --source FOLDER`.")
 
@@ -121,31 +121,33 @@ def _find_unread_files(roots: Sequence[str], read: Collection[str]) -> Iterator[
 
 def _capture_lines(captures: list[CaptureRow]) -> Iterator[Line]:
     for capture in captures:
-        yield text_line(f"capture {capture.id}: {capture.path}", "head")
-        yield from problem_lines(all_problems(capture.stops, capture.problems))
+        yield render_text_line(f"capture {capture.id}: {capture.path}", "head")
+        yield from problem_lines(format_all_problems(capture.stops, capture.problems))
 
 
 def _source_lines(sources: SourceHealth) -> Iterator[Line]:
     for root in sources.roots:
         missing_mark = "" if Path(root).is_dir() else " (missing)"
-        yield text_line(f"source folder {root}{missing_mark}", "head")
+        yield render_text_line(f"source folder {root}{missing_mark}", "head")
     for each in sources.maps:
         changed = " (of changed files)" if each.is_dirty else ""
-        yield text_line(f"source map {each.prefix[:-1]}{changed}", "head")
+        yield render_text_line(f"source map {each.prefix[:-1]}{changed}", "head")
     for totals in sources.totals:
-        yield text_line(_totals_text(totals))
+        yield render_text_line(_format_totals(totals))
     if sources.macros:
-        yield text_line(f"{words.count(sources.macros, 'macro')} read from #define, to parse the code that uses them")
+        yield render_text_line(
+            f"{words.count(sources.macros, 'macro')} read from #define, to parse the code that uses them"
+        )
     for problem in sources.problems:
         yield proposal_line(f"{words.count(problem.count, problem.unit)}: {problem.message}", "head")
         more = problem.count - len(problem.examples)
         for path in problem.examples:
-            yield text_line(f"     {path}")
+            yield render_text_line(f"     {path}")
         if more:
-            yield text_line(f"     and {more:,} more", "dim")
+            yield render_text_line(f"     and {more:,} more", "dim")
 
 
-def _totals_text(totals: SourceTotals) -> str:
+def _format_totals(totals: SourceTotals) -> str:
     """Format the totals of one language. Languages without calls, such as Protocol Buffers, omit their number."""
     text = f"{_LANGUAGES[totals.language]}: {words.count(totals.files, 'file')}"
     text += f" with {words.count(totals.definitions, 'definition')}"

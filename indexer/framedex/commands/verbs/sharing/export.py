@@ -47,7 +47,7 @@ def export(
     output: Path,
     weight: str | None,
     call_filter: CallFilter,
-    chosen: CaptureSelection | None,
+    selection: CaptureSelection | None,
 ) -> None:
     """Export calls for Perfetto, pprof, speedscope and others.
 
@@ -63,7 +63,7 @@ def export(
         )
     if export_format.tables and str(output) == "-":
         raise click.UsageError(f"{name} writes a folder with several tables: name a folder with -o.")
-    with open_whole_runs(index_path, chosen) as (index, _), index.reading():
+    with open_whole_runs(index_path, selection) as (index, _), index.reading():
         from framedex.export.content import ExportContent
 
         content = ExportContent(index, call_filter)

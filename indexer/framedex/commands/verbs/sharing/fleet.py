@@ -11,7 +11,7 @@ from framedex.base import words
 from framedex.commands.inputs.options import store_option
 from framedex.commands.output.bars import progress_on_terminal
 from framedex.commands.output.console import json_option, note, print_error, print_json, print_lines
-from framedex.commands.output.terminal import text_line
+from framedex.commands.output.terminal import render_text_line
 
 if TYPE_CHECKING:
     from framedex.fleet.compacting import CompactionResult
@@ -57,7 +57,7 @@ def _print_compacted(result: CompactionResult) -> None:
     merged_from = "" if result.parts == result.parts_before else f", merged from {result.parts_before:,}"
     print_lines(
         [
-            text_line(
+            render_text_line(
                 f"{words.count(result.captures, 'capture')} in {words.count(result.parts, 'part')}{merged_from}", "head"
             )
         ]
@@ -104,7 +104,7 @@ def drop_from_fleet(store: str, before: str | None, job: str | None, is_confirme
     if found is None:
         note("No captures to drop.")
     else:
-        print_lines([text_line(_format_dropped(found), "head")])
+        print_lines([render_text_line(_format_dropped(found), "head")])
     if swept is not None and swept.files:
         note(f"Removed {words.count(swept.files, 'file')} with {words.size(swept.size)}.")
     if swept is not None and swept.waiting:

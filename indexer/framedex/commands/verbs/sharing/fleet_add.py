@@ -11,12 +11,12 @@ import click
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import shell_word
+from framedex.base.plaintext import quote_shell_word
 from framedex.commands.inputs.options import store_option
 from framedex.commands.output.bars import progress_on_terminal
 from framedex.commands.output.console import json_option, note, print_error, print_json, print_lines
 from framedex.commands.output.render_answers import problem_lines
-from framedex.commands.output.terminal import text_line
+from framedex.commands.output.terminal import render_text_line
 
 if TYPE_CHECKING:
     from framedex.base.progress import Progress
@@ -79,7 +79,7 @@ def add_to_fleet(
             }
         )
     elif added:
-        note(f"Next: `framedex fleet query --store {shell_word(store)}`")
+        note(f"Next: `framedex fleet query --store {quote_shell_word(store)}`")
     if refused:
         ctx.exit(1)
 
@@ -118,13 +118,13 @@ def _add_captures(
 
 def _find_captures(captures: Sequence[Path]) -> tuple[list[Path], list[tuple[Path, FramedexError]]]:
     """The captures that folders are or contain, each once, and the folders without captures with the reason."""
-    from framedex.captures import captures_within
+    from framedex.captures import find_captures_within
 
     found: dict[Path, None] = {}
     refused = []
     for folder in captures:
         try:
-            found |= dict.fromkeys(path.absolute() for path in captures_within(folder))
+            found |= dict.fromkeys(path.absolute() for path in find_captures_within(folder))
         except FramedexError as error:
             refused.append((folder, error))
     return list(found), refused
@@ -140,7 +140,7 @@ def _print_added(added: AddedCapture) -> None:
     of_job = f" of {origin.job}{rank}" if origin.job else rank
     contents = f"{words.count(added.calls, 'call')}, {words.count(added.stacks, 'stack')}"
     remark = "" if added.is_new else " (already in the store)"
-    print_lines([text_line(f"{added.path}: {origin.capture}{of_job}: {contents}{remark}", "head")])
+    print_lines([render_text_line(f"{added.path}: {origin.capture}{of_job}: {contents}{remark}", "head")])
     print_lines(problem_lines(added.problems))
 
 

@@ -10,8 +10,8 @@ import click
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import shell_word
-from framedex.commands.inputs.files import absolute
+from framedex.base.plaintext import quote_shell_word
+from framedex.commands.inputs.files import to_absolute_path
 from framedex.commands.inputs.options import store_option
 from framedex.commands.inputs.project_index import (
     load_settings_here,
@@ -22,7 +22,7 @@ from framedex.commands.inputs.project_index import (
 from framedex.commands.output.bars import progress_on_terminal
 from framedex.commands.output.console import json_option, note, print_error, print_json, print_lines
 from framedex.commands.output.documents import imports_document
-from framedex.commands.output.terminal import text_line
+from framedex.commands.output.terminal import render_text_line
 
 if TYPE_CHECKING:
     from framedex.fleet.choosing import CaptureFilter
@@ -70,14 +70,14 @@ def pull_from_fleet(
     if as_json:
         print_json(imports_document(path, imported) | {"left_out": refused})
     else:
-        print_lines(text_line(_format_pulled(row, done), "head") for row, done in pulled)
+        print_lines(render_text_line(_format_pulled(row, done), "head") for row, done in pulled)
     if refused:
         ctx.exit(1)
     if not as_json:
         ids = ",".join(map(str, dict.fromkeys(each.capture for each in imported)))
         summary = f"`framedex summary --capture {ids}`"
         if output is not None:
-            summary = f"`framedex --index {shell_word(str(output))} summary --capture {ids}`"
+            summary = f"`framedex --index {quote_shell_word(str(output))} summary --capture {ids}`"
         note(f"Next: {summary}, or open the project in an editor.")
 
 
@@ -97,7 +97,7 @@ def _pull_captures(
             use_rebuilt_index(path, named_path, settings, lambda: Store(path, writer_patience())) as index,
             progress_on_terminal() as progress,
         ):
-            how = (absolute(path).parent / "captures", settings.sources, progress, settings.path_map)
+            how = (to_absolute_path(path).parent / "captures", settings.sources, progress, settings.path_map)
             for row, done in pull_captures(connection, rows, index, *how):
                 if isinstance(done, FramedexError):
                     print_error(done)

@@ -10,10 +10,10 @@ import click
 
 from framedex.base.errors import FramedexError
 from framedex.base.plaintext import visible
-from framedex.base.words import nearest_name
+from framedex.base.words import find_nearest_name
 from framedex.commands.inputs.options import store_option
 from framedex.commands.output.console import exit_nothing_found, json_option, note, print_json, print_lines
-from framedex.commands.output.terminal import Line, Span, column_widths, row_text, text_line
+from framedex.commands.output.terminal import Line, Span, format_row, measure_columns, render_text_line
 
 if TYPE_CHECKING:
     from framedex.fleet.store_queries import QueryResult
@@ -51,7 +51,9 @@ def query_fleet(query: str | None, store: str, as_json: bool) -> None:
     else:
         if sql is None:
             width = max(map(len, PREPARED_QUERIES))
-            print_lines(text_line(f"{name:{width}}  {each.description}") for name, each in PREPARED_QUERIES.items())
+            print_lines(
+                render_text_line(f"{name:{width}}  {each.description}") for name, each in PREPARED_QUERIES.items()
+            )
             print_lines([()])
         print_lines(_answer_lines(answer, None if sql == query else _MAX_SHOWN))
         for problem in answer.left_out:
@@ -62,7 +64,7 @@ def query_fleet(query: str | None, store: str, as_json: bool) -> None:
 
 def _check_name(name: str, names: list[str]) -> str:
     if name not in names:
-        similar = nearest_name(name, names)
+        similar = find_nearest_name(name, names)
         raise FramedexError(
             f"There is no prepared query {name!r}.",
             f"Did you mean {similar!r}?" if similar else f"Prepared queries: {', '.join(names)}. Or write a SELECT.",
@@ -75,11 +77,11 @@ def _answer_lines(answer: QueryResult, limit: int | None) -> Iterator[Line]:
     cells = [[visible(name) for name in answer.columns], *([_format_value(value) for value in row] for row in shown)]
     if not shown:
         return
-    widths = column_widths(*cells)
+    widths = measure_columns(*cells)
     for number, row in enumerate(cells):
-        yield (Span(row_text(row, widths, 0).rstrip(), "" if number else "head"),)
+        yield (Span(format_row(row, widths, 0).rstrip(), "" if number else "head"),)
     if len(shown) < len(answer.rows):
-        yield text_line(f"… {len(answer.rows) - len(shown):,} more; --json lists all", "dim")
+        yield render_text_line(f"… {len(answer.rows) - len(shown):,} more; --json lists all", "dim")
 
 
 def _to_json_value(value: Any) -> Any:

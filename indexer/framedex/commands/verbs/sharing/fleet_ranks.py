@@ -27,7 +27,7 @@ from framedex.base.plaintext import printable
 from framedex.commands.inputs.options import store_option
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import Document
-from framedex.commands.output.terminal import Span, text_line
+from framedex.commands.output.terminal import Span, render_text_line
 from framedex.model import Severity
 
 if TYPE_CHECKING:
@@ -87,21 +87,21 @@ def ranks_lines(comparison: Comparison, limit: int) -> Iterator[Line]:
     """The compared ranks, then the findings, most severe first, at most `limit` (0: all)."""
     members = comparison.members
     numbers = words.number_ranges([each.rank for each in members])
-    yield text_line(
+    yield render_text_line(
         f"{comparison.job}: {words.count(len(members), 'rank')} ({numbers})",
         "head",
     )
     if comparison.loop is not None:
         loop = comparison.loop
-        steps = f"{words.count(loop.steps, 'step')}, typically {words.duration(loop.step)}"
-        yield text_line(f"{steps}; each runs one program at {loop.path}:{loop.line}")
+        steps = f"{words.count(loop.steps, 'step')}, typically {words.format_duration(loop.step)}"
+        yield render_text_line(f"{steps}; each runs one program at {loop.path}:{loop.line}")
     shown = comparison.findings[: limit or None]
     for finding in shown:
         yield ()
         yield from _finding_lines(finding)
     if len(shown) < len(comparison.findings):
         yield ()
-        yield text_line(f"… {len(comparison.findings) - len(shown):,} more; --json lists all", "dim")
+        yield render_text_line(f"… {len(comparison.findings) - len(shown):,} more; --json lists all", "dim")
 
 
 def _finding_lines(finding: Finding) -> Iterator[Line]:
@@ -110,17 +110,17 @@ def _finding_lines(finding: Finding) -> Iterator[Line]:
         f"  rank{'' if len(finding.ranks) == 1 else 's'} {words.number_ranges(finding.ranks)}" if finding.ranks else ""
     )
     yield (Span(f"{finding.severity}: {finding.kind}", style), Span(ranks))
-    yield text_line(f"    {finding.tells}")
+    yield render_text_line(f"    {finding.tells}")
     if finding.path is not None:
         place = Span(f"{printable(finding.path)}:{finding.line}", "place")
         yield (Span("    "), place, Span(_format_steps(finding), "dim"))
     if finding.delay and not finding.kind.startswith("slow"):
-        yield text_line(f"    the other ranks waited {words.duration(finding.delay)} for it")
+        yield render_text_line(f"    the other ranks waited {words.format_duration(finding.delay)} for it")
     if finding.capture is not None:
         called = f", call {finding.call}" if finding.call is not None else ""
         stack = f", stack {finding.stack}" if finding.stack is not None else ""
         other = f"; rank {finding.other_rank}: call {finding.other_call}" if finding.other_call is not None else ""
-        yield text_line(f"    capture {finding.capture}{called}{stack}{other}", "dim")
+        yield render_text_line(f"    capture {finding.capture}{called}{stack}{other}", "dim")
 
 
 def _format_steps(finding: Finding) -> str:

@@ -73,7 +73,7 @@ def _parse_web_address(ctx: click.Context, parameter: click.Parameter, value: st
 )
 @click.option(
     "--capture",
-    "chosen",
+    "selection",
     type=CaptureChoice(),
     metavar="ID|latest|all",
     default="all",
@@ -90,7 +90,7 @@ def guidebook(
     observations_file: Path | None,
     documentation: Path | None,
     repository: str | None,
-    chosen: CaptureSelection,
+    selection: CaptureSelection,
 ) -> None:
     """Write a site with one page per API function.
 
@@ -100,7 +100,7 @@ def guidebook(
 
     Needs mkdocs-material: pip install 'framedex[guidebook]'.
     """
-    if places and ctx.get_parameter_source("chosen") is not click.core.ParameterSource.DEFAULT:
+    if places and ctx.get_parameter_source("selection") is not click.core.ParameterSource.DEFAULT:
         raise click.UsageError("--capture selects captures in the index: do not name folders or files with it.")
     site = out or (None if observations_file is not None and comparands is None else _default_site(ctx.obj, places))
     if site is not None:
@@ -111,7 +111,7 @@ def guidebook(
             raise click.UsageError(
                 "--observations is inside the site's folder, which framedex replaces: choose another path."
             )
-    observations, is_refused = _read_or_observe(ctx.obj, places, chosen)
+    observations, is_refused = _read_or_observe(ctx.obj, places, selection)
     for run in observations.runs:
         if run.left_out:
             note(f"{run.title}: {run.left_out}")
@@ -143,12 +143,12 @@ def _default_site(index: Path | None, places: tuple[Path, ...]) -> Path:
 
 
 def _read_or_observe(
-    index: Path | None, places: tuple[Path, ...], chosen: CaptureSelection
+    index: Path | None, places: tuple[Path, ...], selection: CaptureSelection
 ) -> tuple[Observations, bool]:
     """The observations of the named places or of the index, and whether captures were unreadable."""
     if places:
         return read_observations(places)
-    with open_whole_runs(index, chosen) as (known, _):
+    with open_whole_runs(index, selection) as (known, _):
         return check_has_runs(observe_index(known)), False
 
 
@@ -183,12 +183,12 @@ def read_observations(places: Sequence[Path]) -> tuple[Observations, bool]:
     The captures are indexed in a temporary index; the user's own index is unchanged. Errors of captures are printed.
     Raises FramedexError if a file has no observations, or if nothing can be read.
     """
-    from framedex.captures import captures_within
+    from framedex.captures import find_captures_within
     from framedex.guidebook.observation_files import read_observation_file
     from framedex.guidebook.observations import join_observations
 
     from_files = [read_observation_file(place) for place in places if not place.is_dir()]
-    captures = [capture for place in places if place.is_dir() for capture in captures_within(place)]
+    captures = [capture for place in places if place.is_dir() for capture in find_captures_within(place)]
     found, refused = _index_and_observe(captures) if captures else (None, False)
     return check_has_runs(join_observations([*from_files, *([found] if found is not None else [])])), refused
 

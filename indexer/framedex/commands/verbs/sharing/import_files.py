@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex.base.errors import FramedexError
-from framedex.commands.inputs.files import absolute
+from framedex.commands.inputs.files import to_absolute_path
 from framedex.commands.inputs.project_index import (
     load_settings_here,
     open_debuginfod,
@@ -87,7 +87,7 @@ def _import_files(
     from framedex.index import Store
     from framedex.ingest.imports import import_file
 
-    captures = absolute(path).parent / "captures"
+    captures = to_absolute_path(path).parent / "captures"
     imported = []
     with (
         use_rebuilt_index(path, named_index, settings, lambda: Store(path, writer_patience())) as store,

@@ -11,7 +11,7 @@ import click
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable, shell_word
+from framedex.base.plaintext import printable, quote_shell_word
 from framedex.commands.inputs.options import Choice
 from framedex.commands.inputs.project_index import open_index
 from framedex.commands.inputs.selection import CaptureChoice, CaptureSelection
@@ -19,7 +19,7 @@ from framedex.commands.output.atomic_files import format_total_size, open_atomic
 from framedex.commands.output.bars import progress_on_terminal
 from framedex.commands.output.console import note, print_lines
 from framedex.commands.output.render_answers import problem_lines
-from framedex.commands.output.terminal import Line, text_line
+from framedex.commands.output.terminal import Line, render_text_line
 from framedex.model import Metadata
 from framedex.model.scopes import CaptureScope
 
@@ -33,7 +33,7 @@ _MAX_SHOWN = 20  # texts that may be sensitive
 
 
 @click.command()
-@click.argument("chosen", metavar="[ID|latest]", type=CaptureChoice(), default="latest")
+@click.argument("selection", metavar="[ID|latest]", type=CaptureChoice(), default="latest")
 @click.option(
     "-o",
     "--output",
@@ -60,7 +60,7 @@ _MAX_SHOWN = 20  # texts that may be sensitive
 @click.pass_obj
 def share(
     index_path: Path | None,
-    chosen: CaptureSelection,
+    selection: CaptureSelection,
     output: Path | None,
     sources: str | None,
     redact: bool,
@@ -83,7 +83,7 @@ def share(
     from framedex.sharing.writing import share as write
 
     with open_index(index_path) as index, progress_on_terminal() as progress:
-        row = _find_capture(index, chosen)
+        row = _find_capture(index, selection)
         is_named, output = output is not None, output or Path(f"capture-{row.id}{SUFFIX}")
         redactor = _create_redactor(row, index.path, packages) if redact else None
         stream = open_stream(Path(row.path))
@@ -92,24 +92,24 @@ def share(
             parameters = (index.capture(row.id), file, excerpts, redactor or Redaction(), progress)
             done = write(stream, *parameters, with_clock=not no_clock)
     print_lines(_report_lines(row.id, done, redactor))
-    note(f"Written: {output}{format_total_size(output)}. `framedex import {shell_word(str(output))}` opens it.")
+    note(f"Written: {output}{format_total_size(output)}. `framedex import {quote_shell_word(str(output))}` opens it.")
 
 
-def _find_capture(index: Index, chosen: CaptureSelection) -> CaptureRow:
-    """The one capture that was chosen. Raises FramedexError if it is missing, or if there are several."""
+def _find_capture(index: Index, selection: CaptureSelection) -> CaptureRow:
+    """The one selected capture. Raises FramedexError if it is missing, or if there are several."""
     from framedex.index.opening import find_captures, find_latest_run
 
-    if isinstance(chosen, tuple):
-        rows = find_captures(index, chosen)
+    if isinstance(selection, tuple):
+        rows = find_captures(index, selection)
     else:
-        rows = find_latest_run(index) if chosen is CaptureScope.LATEST else index.captures()
+        rows = find_latest_run(index) if selection is CaptureScope.LATEST else index.captures()
     if len(rows) == 1:
         return rows[0]
     if not rows:
         raise FramedexError("The index contains no calls.", "`framedex captures` lists the captures.")
     ids = [str(row.id) for row in rows]
     raise FramedexError(
-        f"A file contains one capture, but {len(ids):,} were chosen: {words.first_names(ids, 'capture')}.",
+        f"A file contains one capture, but {len(ids):,} were selected: {words.format_first_names(ids, 'capture')}.",
         f"Share each capture separately: `framedex share {ids[0]}`.",
     )
 
@@ -126,15 +126,15 @@ def _create_redactor(row: CaptureRow, index: Path, packages: Sequence[str]) -> R
 
 def _report_lines(capture: int, result: SharingResult, redactor: Redactor | None) -> Iterator[Line]:
     contents = ", ".join(words.count(count, noun) for count, noun in result.contents if count)
-    yield text_line(f"capture {capture}: {contents}", "head")
+    yield render_text_line(f"capture {capture}: {contents}", "head")
     yield from problem_lines(result.problems)
     if redactor is None:
         return
     replaced = ", ".join(f"{count:,} x {kind}" for kind, count in redactor.counts().items())
-    yield text_line(f"replaced: {replaced or 'nothing'}")
+    yield render_text_line(f"replaced: {replaced or 'nothing'}")
     found = list(redactor.remaining_texts())
-    yield text_line(f"left: {words.count(len(found), 'text')} that may be sensitive{':' if found else ''}")
+    yield render_text_line(f"left: {words.count(len(found), 'text')} that may be sensitive{':' if found else ''}")
     for kind, text in islice(found, _MAX_SHOWN):
-        yield text_line(f"     {printable(text)}  {kind}")
+        yield render_text_line(f"     {printable(text)}  {kind}")
     if len(found) > _MAX_SHOWN:
-        yield text_line(f"     and {len(found) - _MAX_SHOWN:,} more")
+        yield render_text_line(f"     and {len(found) - _MAX_SHOWN:,} more")

@@ -18,7 +18,7 @@ from framedex.index.ask.call.filters import (
 from framedex.index.ask.call.objects import name_objects, object_names
 from framedex.index.ask.call.python_lines import find_dispatches, python_lines
 from framedex.index.ask.name.matching import suggest_boundary
-from framedex.index.file.conventions import IN_JSON, LATEST_FIRST, Row, json_list
+from framedex.index.file.conventions import IN_JSON, LATEST_FIRST, Row, build_json_list
 from framedex.index.file.paths import is_user_file
 from framedex.index.read.rows import (
     CALL_COLUMNS,
@@ -94,7 +94,7 @@ class Calls:
 
         Their objects have no names yet.
         """
-        wanted = json_list(stacks)
+        wanted = build_json_list(stacks)
         found: list[Row] = []
         latest_run = f" AND p.run <= (SELECT max(run) FROM stack_calls WHERE stack {IN_JSON})"
         for identifier, first, last in iter_call_ranges(self.reader, capture, latest_run, wanted):
@@ -205,14 +205,14 @@ class Calls:
 
     def _find_latest_of_boundaries(self, boundaries: Sequence[Row]) -> CallRow | None:
         """Return the latest call of the boundary functions whose ids are in the first column."""
-        return self._find_latest_where(f"boundary {IN_JSON}", json_list([row[0] for row in boundaries]))
+        return self._find_latest_where(f"boundary {IN_JSON}", build_json_list([row[0] for row in boundaries]))
 
     def _find_latest_through(self, functions: Sequence[int]) -> CallRow | None:
         """Return the latest working call through these functions, otherwise the latest call of any kind."""
         if not functions:
             return None
-        stacks = json_list(find_stacks_through(self.reader, functions))
-        works = json_list(find_working_boundaries(self.reader))
+        stacks = build_json_list(find_stacks_through(self.reader, functions))
+        works = build_json_list(find_working_boundaries(self.reader))
         return self._find_latest_where(
             f"stack {IN_JSON} AND +boundary {IN_JSON}", stacks, works
         ) or self._find_latest_where(f"stack {IN_JSON}", stacks)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from framedex.index.ask.call.filters import PassingCalls, find_passing_calls, slice_ids
 from framedex.index.ask.call.objects import object_ranges
 from framedex.index.ask.call.python_lines import lines_of_nodes
-from framedex.index.file.conventions import IN_JSON, PYTHON_LEAF, Row, json_list
+from framedex.index.file.conventions import IN_JSON, PYTHON_LEAF, Row, build_json_list
 from framedex.index.file.values import to_unsigned
 from framedex.index.read.rows import CALL_COLUMNS, Reader, build_call, frames_by_id
 from framedex.index.read.spans import IdRange
@@ -49,7 +49,7 @@ class ExportedCalls:
                 "SELECT k.id, k.capture, b.name, b.boundary, k.thread, k.stack, k.error FROM call_kinds k"
                 f" JOIN boundaries b ON b.id = k.boundary WHERE k.capture = ? AND k.calls > 0{chosen} ORDER BY k.id",
                 part.capture,
-                *([] if part.kinds is None else [json_list(part.kinds)]),
+                *([] if part.kinds is None else [build_json_list(part.kinds)]),
             )
             found.update((row[0], KindRow(*row)) for row in rows)
         return found
@@ -63,13 +63,13 @@ class ExportedCalls:
     def has_durations(self) -> bool:
         """Whether the kinds have durations; samples from another recorder may only be counted."""
         query = f"SELECT EXISTS (SELECT 1 FROM call_kinds WHERE own_duration > 0 AND id {IN_JSON})"
-        ((has_time,),) = self.reader.rows(query, json_list(self.kinds))
+        ((has_time,),) = self.reader.rows(query, build_json_list(self.kinds))
         return bool(has_time)
 
     @cached_property
     def threads(self) -> dict[int, ThreadRow]:
         """All threads of the captures, by id: a thread without calls may have dispatched calls to others."""
-        wanted = json_list(part.capture for part in self._passing_calls)
+        wanted = build_json_list(part.capture for part in self._passing_calls)
         query = f"SELECT id, capture, tid, name, label FROM threads WHERE capture {IN_JSON} ORDER BY id"
         return {row[0]: ThreadRow(*row) for row in self.reader.rows(query, wanted)}
 
@@ -79,7 +79,7 @@ class ExportedCalls:
         rows = self.reader.rows(
             f"SELECT s.id, s.leaf, s.python_leaf, s.site_leaf, {PYTHON_LEAF}, s.is_truncated FROM stacks s"
             f" WHERE s.id {IN_JSON}",
-            json_list({kind.stack for kind in self.kinds.values()}),
+            build_json_list({kind.stack for kind in self.kinds.values()}),
         )
         return {row[0]: StackRow(row[0], row[1], row[2], row[3], row[4], bool(row[5])) for row in rows}
 
@@ -89,7 +89,7 @@ class ExportedCalls:
             f"WITH RECURSIVE up(node) AS (SELECT id FROM nodes WHERE id {IN_JSON}"
             " UNION SELECT n.parent FROM up JOIN nodes n ON n.id = up.node)"
             " SELECT n.id, n.parent, n.frame FROM up JOIN nodes n ON n.id = up.node",
-            json_list(leaves),
+            build_json_list(leaves),
         )
         return {node: (parent, frame) for node, parent, frame in rows}
 
@@ -104,7 +104,7 @@ class ExportedCalls:
         rows = self.reader.rows(
             "SELECT fr.id, m.path, m.build_id, m.fingerprint FROM frames fr JOIN modules m ON m.id = fr.module"
             f" WHERE fr.id {IN_JSON}",
-            json_list(sorted(set(frames))),
+            build_json_list(sorted(set(frames))),
         )
         return {frame: BinaryId(*which) for frame, *which in rows}
 
@@ -118,14 +118,14 @@ class ExportedCalls:
             "SELECT t.capture, o.address, min(o.number) FROM object_types t CROSS JOIN object_ranges r"
             " ON r.capture = t.capture CROSS JOIN object_rows o ON o.id BETWEEN r.first_object AND r.last_object"
             f" WHERE t.name = 'device' AND o.type = t.id AND t.capture {IN_JSON} GROUP BY 1, 2 HAVING count(*) = 1",
-            json_list(part.capture for part in self._passing_calls),
+            build_json_list(part.capture for part in self._passing_calls),
         )
         return {(capture, f"{to_unsigned(address):#x}"): f"device#{number}" for capture, address, number in rows}
 
     def argument_texts(self, arguments: Iterable[int]) -> dict[int, str]:
         """Return the JSON of arguments, by id."""
         query = f"SELECT id, json FROM arguments WHERE id {IN_JSON}"
-        return dict(self.reader.rows(query, json_list(sorted(set(arguments)))))
+        return dict(self.reader.rows(query, build_json_list(sorted(set(arguments)))))
 
     def links(self) -> Iterator[LinkRow]:
         """Yield the links to dispatch sites, by call, for all calls of the captures, filtered or not."""

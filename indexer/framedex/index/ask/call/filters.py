@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from framedex.index.ask.call.objects import find_calls_of_object
 from framedex.index.ask.name.matching import MatchQuality, match_name
-from framedex.index.file.conventions import IN_JSON, Row, json_item, json_list
+from framedex.index.file.conventions import IN_JSON, Row, build_json_list, json_item
 from framedex.index.read.rows import CALL_TABLES, Reader
 from framedex.index.read.spans import IdRange, IdScan, iter_call_ranges, iter_calls, iter_id_ranges
 from framedex.index.read.subjects import LineQuery
@@ -76,14 +76,14 @@ class PassingCalls:
             f"SELECT {columns} FROM json_each(?) s CROSS JOIN call_rows c CROSS JOIN call_kinds k ON k.id = c.kind"
             f" WHERE c.id BETWEEN {json_item(0)} AND {json_item(1)}{kinds}{self.condition}{grouping}"
         )
-        wanted = () if self.kinds is None else (json_list(self.kinds),)
+        wanted = () if self.kinds is None else (build_json_list(self.kinds),)
         all_ranges = (
             slice_ids(self.id_range, backwards=False)
             if self.kinds is None
             else iter_id_ranges(reader, self.kinds, self.id_range, backwards=False)
         )
         for ranges in IdScan(reader, self.id_range, backwards=False).split_portions(all_ranges):
-            yield from reader.rows(query, json_list(ranges), *wanted, *self.parameters)
+            yield from reader.rows(query, build_json_list(ranges), *wanted, *self.parameters)
 
     def ids_with_nested(self, reader: Reader) -> IdRange:
         """Return a range of ids with all nested calls: a nested call has a larger id than its enclosing call."""
@@ -99,11 +99,11 @@ class PassingCalls:
             " CROSS JOIN call_rows c ON c.id = n.id - n.inside CROSS JOIN call_kinds k ON k.id = c.kind"
             f" WHERE c.id BETWEEN ? AND ?{of_kinds}{self.condition}{grouping}"
         )
-        wanted = () if self.kinds is None else (json_list(self.kinds),)
+        wanted = () if self.kinds is None else (build_json_list(self.kinds),)
         within = self.ids_with_nested(reader)
         for ranges in IdScan(reader, within, backwards=False).split_portions(slice_ids(within, backwards=False)):
             yield from reader.rows(
-                query, json_list(ranges), self.id_range.first, self.id_range.last, *wanted, *self.parameters
+                query, build_json_list(ranges), self.id_range.first, self.id_range.last, *wanted, *self.parameters
             )
 
 
@@ -145,22 +145,22 @@ def _build_kind_conditions(reader: Reader, call_filter: CallFilter) -> tuple[str
         parameters.extend(values)
 
     if call_filter.function is not None:
-        require(f"k.boundary {IN_JSON}", json_list(_match_boundaries(reader, call_filter.function)))
+        require(f"k.boundary {IN_JSON}", build_json_list(_match_boundaries(reader, call_filter.function)))
     if call_filter.thread is not None:
         threads = reader.rows(
             "SELECT id FROM threads WHERE instr(lower(name), lower(?1)) > 0 OR CAST(tid AS TEXT) = ?1"
             " OR lower(label) = lower(?1)",
             call_filter.thread,
         )
-        require(f"k.thread {IN_JSON}", json_list([thread for (thread,) in threads]))
+        require(f"k.thread {IN_JSON}", build_json_list([thread for (thread,) in threads]))
     if call_filter.through is not None:
-        require(f"k.stack {IN_JSON}", json_list(_find_stacks_containing(reader, call_filter.through)))
+        require(f"k.stack {IN_JSON}", build_json_list(_find_stacks_containing(reader, call_filter.through)))
     if call_filter.errors_only:
         require("k.error > 0")
     if call_filter.slower_than is not None:
         require("(k.longest > ? OR k.error < 0)", call_filter.slower_than)
     if call_filter.works_only:
-        require(f"(k.error <> 0 OR k.boundary {IN_JSON})", json_list(find_working_boundaries(reader)))
+        require(f"(k.error <> 0 OR k.boundary {IN_JSON})", build_json_list(find_working_boundaries(reader)))
     return "".join(parts), parameters
 
 
@@ -246,7 +246,7 @@ def _find_stacks_containing(reader: Reader, text: str) -> list[int]:
         " UNION SELECT fr.id FROM frames fr JOIN files f ON f.id = fr.file WHERE instr(lower(f.path), lower(?1)) > 0"
         " UNION SELECT value FROM json_each(?2))" + _STACKS_WITH_WANTED,
         text,
-        json_list(frames_on_line),
+        build_json_list(frames_on_line),
     )
     return [stack for (stack,) in rows]
 
@@ -266,6 +266,6 @@ def find_stacks_through(reader: Reader, functions: Sequence[int]) -> list[int]:
     """Return the stacks with a frame of one of these functions."""
     rows = reader.rows(
         f"WITH RECURSIVE wanted(frame) AS (SELECT id FROM frames WHERE function {IN_JSON})" + _STACKS_WITH_WANTED,
-        json_list(functions),
+        build_json_list(functions),
     )
     return [stack for (stack,) in rows]

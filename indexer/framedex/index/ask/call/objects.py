@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 
 from framedex.base.errors import FramedexError
-from framedex.index.file.conventions import IN_JSON, Row, json_list
+from framedex.index.file.conventions import IN_JSON, Row, build_json_list
 from framedex.index.file.values import to_signed, to_unsigned
 from framedex.index.read.rows import Reader, decode_arguments
 from framedex.model import CallRow, ObjectRow
@@ -146,7 +146,7 @@ def find_calls_of_object(reader: Reader, name: str, capture: int | None) -> Obje
         ]
         if called and arguments_with_object:
             conditions.append(f"(k.boundary {IN_JSON} AND c.arguments {IN_JSON})")
-            parameters += [json_list(called), json_list(arguments_with_object)]
+            parameters += [build_json_list(called), build_json_list(arguments_with_object)]
     return ObjectCalls(found.first_call, found.last_call, f"({' OR '.join(conditions)})", parameters)
 
 

@@ -7,9 +7,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from framedex.index.file.conventions import IN_JSON, PYTHON_LEAF, json_list
+from framedex.index.file.conventions import IN_JSON, PYTHON_LEAF, build_json_list
 from framedex.index.read.locations import UrlFinder
-from framedex.index.read.rows import Reader, frames_by_id, location_columns, location_joins, read_frame_chain
+from framedex.index.read.rows import (
+    Reader,
+    build_location_columns,
+    build_location_joins,
+    frames_by_id,
+    read_frame_chain,
+)
 from framedex.model import LinkEvidence, Location, LocationEvidence, PythonLine
 
 if TYPE_CHECKING:
@@ -46,13 +52,13 @@ def _find_dispatch_lines(reader: Reader, calls: Iterable[int]) -> dict[int, Pyth
 def lines_of_nodes(reader: Reader, nodes: Iterable[int]) -> dict[int, PythonLine]:
     """Return the Python line of each tree path that has one, by the path's innermost node."""
     rows = reader.rows(
-        f"SELECT n.id, fn.name, {location_columns('fr')} FROM json_each(?) s JOIN nodes n ON n.id = s.value"
+        f"SELECT n.id, fn.name, {build_location_columns('fr')} FROM json_each(?) s JOIN nodes n ON n.id = s.value"
         " JOIN nodes u ON u.id = n.user_node JOIN frames fr ON fr.id = u.frame"
-        f" JOIN functions fn ON fn.id = fr.function {location_joins('fr')}",
-        json_list(sorted(set(nodes))),
+        f" JOIN functions fn ON fn.id = fr.function {build_location_joins('fr')}",
+        build_json_list(sorted(set(nodes))),
     )
     urls = UrlFinder(reader)
-    located = ((node, function, reader.location(*place)) for node, function, *place in rows)
+    located = ((node, function, reader.build_location(*place)) for node, function, *place in rows)
     return {node: PythonLine(function, urls.add_url(place)) for node, function, place in located if place is not None}
 
 
@@ -71,7 +77,7 @@ def outward_lines_of_nodes(reader: Reader, nodes: Iterable[int]) -> dict[int, tu
         " UNION ALL SELECT up.leaf, p.user_node FROM up JOIN nodes n ON n.id = up.node"
         " JOIN nodes p ON p.id = n.parent WHERE p.user_node"
         ") SELECT leaf, node FROM up",
-        json_list(sorted(set(nodes))),
+        build_json_list(sorted(set(nodes))),
     )
     lines = lines_of_nodes(reader, {node for _, node in rows})
     found: dict[int, list[PythonLine]] = {}
@@ -84,7 +90,7 @@ def outward_lines_of_nodes(reader: Reader, nodes: Iterable[int]) -> dict[int, tu
 def python_nodes(reader: Reader, stacks: Iterable[int]) -> dict[int, int]:
     """Return the innermost node of each stack on its path out to Python."""
     query = f"SELECT s.id, {PYTHON_LEAF} FROM stacks s WHERE s.id {IN_JSON}"
-    return dict(reader.rows(query, json_list(sorted(set(stacks)))))
+    return dict(reader.rows(query, build_json_list(sorted(set(stacks)))))
 
 
 def find_dispatches(reader: Reader, call: CallRow) -> tuple[CallDispatch, ...]:
@@ -112,7 +118,7 @@ def find_dispatch_nodes(reader: Reader, calls: Iterable[int]) -> dict[int, list[
     """Return (innermost node, link kind) of the dispatch sites of each call that has any."""
     found: dict[int, list[tuple[int, LinkEvidence]]] = {}
     for call, node, how in reader.rows(
-        f"SELECT call, node, how FROM call_links WHERE call {IN_JSON} ORDER BY call, thread", json_list(calls)
+        f"SELECT call, node, how FROM call_links WHERE call {IN_JSON} ORDER BY call, thread", build_json_list(calls)
     ):
         found.setdefault(call, []).append((node, LinkEvidence(how)))
     return found

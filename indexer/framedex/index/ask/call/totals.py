@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from framedex.index.ask.call.filters import PassingCalls, find_passing_calls
-from framedex.index.file.conventions import IN_JSON, Row, json_item, json_list
+from framedex.index.file.conventions import IN_JSON, Row, build_json_list, json_item
 from framedex.index.file.values import bucket_to_duration, duration_to_bucket
 from framedex.index.read.rows import Reader
 from framedex.index.read.spans import KIND_TABLES
@@ -90,7 +90,7 @@ def _add_kinds(reader: Reader, groups: _Groups, part: PassingCalls, *, by_thread
         f"SELECT boundary, {'thread' if by_thread else '0'}, error, calls, duration, own_duration, longest,"
         f" longest_call, first_call FROM call_kinds WHERE capture = ? AND calls > 0{chosen}",
         part.capture,
-        *([] if part.kinds is None else [json_list(part.kinds)]),
+        *([] if part.kinds is None else [build_json_list(part.kinds)]),
     )
     for boundary, thread, error, calls, duration, own, longest, longest_call, first_call in rows:
         _add_totals(
@@ -124,14 +124,14 @@ def _add_buckets(
     if part.kinds is not None:
         chosen = frozenset(part.kinds)
         kinds = [row for row in kinds if row[0] in chosen]
-    read_calls = json_list([kind for kind, *key, _ in kinds if tuple(key) in individual_keys])
+    read_calls = build_json_list([kind for kind, *key, _ in kinds if tuple(key) in individual_keys])
     for boundary, of_thread, duration in reader.rows(
         f"SELECT k.boundary, {'k.thread' if by_thread else '0'}, c.duration FROM {KIND_TABLES}"
         f" WHERE k.id {IN_JSON} AND c.duration >= 0",
         read_calls,
     ):
         groups[boundary, of_thread].durations[duration] += 1
-    counted = json_list(
+    counted = build_json_list(
         sorted({(boundary, of) for _, boundary, group, of in kinds if (boundary, group) not in individual_keys})
     )
     for boundary, of_thread, bucket, calls in reader.rows(

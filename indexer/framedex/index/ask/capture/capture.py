@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from framedex.index.ask.capture.contents import boundary_totals, calls_of_boundary
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.file.values import build_location, to_signed, to_storable
 from framedex.index.read.locations import read_builds
 from framedex.index.read.subjects import CaptureQuery
@@ -63,7 +63,7 @@ def named_frames(subject: CaptureQuery, binary: BinaryId, offsets: Collection[in
         f"SELECT fr.offset, {_COLUMNS} FROM modules m JOIN frames fr ON fr.module = m.id {_TABLES}"
         f" WHERE m.path = ?1 AND m.build_id = ?2 AND m.fingerprint = ?3 AND fr.offset {IN_JSON.replace('?', '?4')}"
         " ORDER BY fr.offset, fr.depth",
-        *(to_storable(binary.path), binary.build_id, binary.fingerprint, json_list(stored)),
+        *(to_storable(binary.path), binary.build_id, binary.fingerprint, build_json_list(stored)),
     )
     candidates = _read_candidates(subject, [columns[1] for columns in rows])
     for offset, *columns in rows:
@@ -77,7 +77,7 @@ def _read_candidates(subject: CaptureQuery, frames: Sequence[int]) -> Mapping[in
     for frame, *columns in subject.reader.rows(
         "SELECT x.frame, f.path, x.line, x.how FROM candidates x JOIN files f ON f.id = x.file"
         f" WHERE x.frame {IN_JSON} ORDER BY x.frame, x.rank",
-        json_list(frames),
+        build_json_list(frames),
     ):
         location = build_location(*columns)
         if location is not None:
@@ -135,12 +135,14 @@ class CaptureContents(CaptureQuery):
         self, boundary: int | None = None, *, with_glue: bool = True, max_nodes: int | None = None
     ) -> FlameGraph:
         """Return the flame graph of the capture, or of one `boundary` function's calls (its id); see `flame.py`."""
-        from framedex.index.ask.capture.flame import MAX_NODES, flame_graph
+        from framedex.index.ask.capture.flame import MAX_NODES, build_flame_graph
 
-        return flame_graph(self, boundary, with_glue=with_glue, max_nodes=MAX_NODES if max_nodes is None else max_nodes)
+        return build_flame_graph(
+            self, boundary, with_glue=with_glue, max_nodes=MAX_NODES if max_nodes is None else max_nodes
+        )
 
     def timeline(self) -> Timeline:
         """Return the activity of the capture's threads over time; see `timeline.py`."""
-        from framedex.index.ask.capture.timeline import timeline
+        from framedex.index.ask.capture.timeline import build_timeline
 
-        return timeline(self)
+        return build_timeline(self)

@@ -11,15 +11,15 @@ from framedex.base import words
 from framedex.index.ask.call.objects import name_objects
 from framedex.index.ask.call.python_lines import python_lines
 from framedex.index.ask.capture.violations import find_violations
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.read.rows import Reader, decode_arguments
 from framedex.index.read.spans import KIND_TABLES
 from framedex.index.read.subjects import CaptureQuery
 from framedex.model import CaptureRow, Check, Finding, Metadata, PythonLine, Severity
 from framedex.plugins.validation import RULES_BY_NAME
 from framedex.programs.sizes import find_unused_donations
-from framedex.texts.captures import data_problems, early_stop_text, unrecorded_queries
-from framedex.texts.errors import ErrorCode, error_name, message_with_code
+from framedex.texts.captures import format_data_problems, format_early_stop, format_unrecorded_queries
+from framedex.texts.errors import ErrorCode, error_name, format_message_with_code
 
 _MAX_NAMES = 5  # limit of object names in a finding
 _DISPATCHED_FROM = "(SELECT min(l.node) FROM call_links l WHERE l.call = c.id)"
@@ -82,17 +82,17 @@ def _explain_skipped_object_checks(capture: CaptureRow) -> Iterator[str]:
     if chosen := Metadata.parse(capture.metadata_text).selected_by:
         yield (
             f"Objects were not checked: only some calls were recorded ({', '.join(sorted(chosen))}),"
-            f" so creations and destructions may be missing. {unrecorded_queries(capture.stops)}".rstrip()
+            f" so creations and destructions may be missing. {format_unrecorded_queries(capture.stops)}".rstrip()
         )
     elif capture.stops:
-        stopped = early_stop_text(capture.stops)
+        stopped = format_early_stop(capture.stops)
         yield f"Objects were not checked, because creations and destructions may be missing. {stopped}"
 
 
 def _explain_doubts(capture: CaptureRow) -> Iterator[str]:
     if capture.stops and Metadata.parse(capture.metadata_text).selected_by:
-        yield early_stop_text(capture.stops)
-    if data_problems(capture.problems):
+        yield format_early_stop(capture.stops)
+    if format_data_problems(capture.problems):
         yield "The capture is incomplete (`framedex captures` says why), so some findings may have another cause."
 
 
@@ -110,7 +110,8 @@ def _find_errors(reader: Reader, capture: CaptureRow) -> Iterator[_FindingGroup]
         is_missing = error == ErrorCode.UNIMPLEMENTED
         kind, severity = ("unimplemented", Severity.NOTE) if is_missing else ("error", Severity.ERROR)
         yield _FindingGroup(
-            Finding(kind, severity, f"returned {message_with_code(error, message)}", function, count, call), stack
+            Finding(kind, severity, f"returned {format_message_with_code(error, message)}", function, count, call),
+            stack,
         )
 
 
@@ -318,7 +319,7 @@ def _earlier_stacks(reader: Reader, groups: Iterable[_FindingGroup]) -> dict[int
     """Return the stacks of the earlier calls of findings, by call."""
     calls = [group.finding.earlier_call for group in groups if group.finding.earlier_call is not None]
     query = f"SELECT c.id, k.stack FROM call_rows c JOIN call_kinds k ON k.id = c.kind WHERE c.id {IN_JSON}"
-    return dict(reader.rows(query, json_list(calls))) if calls else {}
+    return dict(reader.rows(query, build_json_list(calls))) if calls else {}
 
 
 def _merge_findings(groups: Iterable[_FindingGroup], lines: dict[int, PythonLine]) -> Iterator[Finding]:

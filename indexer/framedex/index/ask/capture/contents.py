@@ -12,12 +12,12 @@ from itertools import islice
 
 from framedex.base.errors import FramedexError
 from framedex.index.ask.call.objects import find_calls_of_object, name_objects
-from framedex.index.file.conventions import IN_JSON, Row, json_list
+from framedex.index.file.conventions import IN_JSON, Row, build_json_list
 from framedex.index.read.rows import CALL_COLUMNS, CALL_TABLES, Reader, build_call, decode_arguments
 from framedex.index.read.spans import KIND_TABLES, IdRange, iter_calls
 from framedex.index.read.subjects import CaptureQuery
 from framedex.model import BoundaryTotals, CallRow
-from framedex.texts.calls import arguments_in_brief
+from framedex.texts.calls import format_arguments_briefly
 
 PAGE_CALLS = 50
 
@@ -118,7 +118,7 @@ def _sum_matching_calls(reader: Reader, capture: int, matches: _TextMatches) -> 
     """Return rows for `BoundaryTotals`: stored totals of matching kinds, plus the matching calls of other kinds."""
     first, last = _find_call_range(reader, capture)
     of_kind = f"(k.boundary {IN_JSON} OR k.stack {IN_JSON})"
-    kinds = json_list(sorted(matches.boundaries)), matches.stacks
+    kinds = build_json_list(sorted(matches.boundaries)), matches.stacks
     return reader.rows(
         "SELECT b.id, b.name, b.boundary, sum(x.calls), sum(x.duration), max(x.latest) FROM ("
         " SELECT k.boundary, k.calls, k.duration, k.latest_call AS latest FROM call_kinds k"
@@ -163,7 +163,7 @@ def calls_of_boundary(
         rows = reader.rows(
             f"SELECT c.id FROM {KIND_TABLES} WHERE k.id {IN_JSON}{condition}"
             " ORDER BY c.duration DESC, c.id LIMIT ? OFFSET ?",
-            json_list(kinds),
+            build_json_list(kinds),
             *parameters,
             limit,
             offset,
@@ -174,7 +174,7 @@ def calls_of_boundary(
         rows = list(islice(calls, offset, offset + limit))
     ids = [call for (call,) in rows]
     query = f"SELECT {CALL_COLUMNS} FROM {CALL_TABLES} WHERE c.id {IN_JSON}"
-    found = {row[0]: build_call(row) for row in reader.rows(query, json_list(ids))}
+    found = {row[0]: build_call(row) for row in reader.rows(query, build_json_list(ids))}
     return name_objects(reader, [found[call] for call in ids])
 
 
@@ -207,7 +207,10 @@ class _TextMatches:
             return _TextMatches(named, "[]", condition, [*within, *found.parameters], *within)
         stacks, texts = reader.cache.get_or_compute(
             ("passing", capture, text),
-            lambda: (json_list(_find_stacks(reader, capture, text)), json_list(_find_arguments(reader, capture, text))),
+            lambda: (
+                build_json_list(_find_stacks(reader, capture, text)),
+                build_json_list(_find_arguments(reader, capture, text)),
+            ),
         )
         return _TextMatches(
             named, stacks, f"c.arguments {IN_JSON}" if texts != "[]" else "0", [texts] * (texts != "[]")
@@ -244,7 +247,9 @@ def _find_arguments(reader: Reader, capture: int, text: str) -> list[int]:
     return [
         each
         for each, json in rows
-        if not is_shape or wanted in json.casefold() or wanted in arguments_in_brief(decode_arguments(json)).casefold()
+        if not is_shape
+        or wanted in json.casefold()
+        or wanted in format_arguments_briefly(decode_arguments(json)).casefold()
     ]
 
 

@@ -25,7 +25,7 @@ MIN_SHARE = 0.0005
 _KINDS = {Language.PYTHON: FlameKind.PYTHON, Language.NATIVE: FlameKind.NATIVE}
 
 
-def flame_graph(
+def build_flame_graph(
     subject: CaptureQuery, boundary: int | None = None, *, with_glue: bool = True, max_nodes: int = MAX_NODES
 ) -> FlameGraph:
     """Return the flame graph of the capture, or of the calls of one `boundary` function (its id).

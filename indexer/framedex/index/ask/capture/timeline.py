@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from framedex.index.file.conventions import json_list
+from framedex.index.file.conventions import build_json_list
 from framedex.index.read.rows import Reader
 from framedex.index.read.spans import IdRange, iter_calls
 from framedex.index.read.subjects import CaptureQuery
@@ -47,7 +47,7 @@ class _CallKinds:
     longest: frozenset[int]
 
 
-def timeline(subject: CaptureQuery) -> Timeline:
+def build_timeline(subject: CaptureQuery) -> Timeline:
     """Return the timeline of the capture; without threads if it has no calls."""
     reader, capture = subject.reader, subject.capture
     row = reader.row("SELECT first_call, last_call FROM captures WHERE id = ? AND calls > 0", capture)
@@ -109,7 +109,7 @@ def _sample(reader: Reader, ids: IdRange, kinds: _CallKinds) -> Iterator[tuple[f
         places = first + ((np.arange(count) + generator.random(count)) * step).astype(np.int64)
         chosen.update(dict.fromkeys(places.tolist(), step))
     query = f"SELECT {_COLUMNS} FROM json_each(?) s CROSS JOIN call_rows c ON c.id = s.value"
-    for call, kind, start, duration, inside in reader.rows(query, json_list(sorted(chosen))):
+    for call, kind, start, duration, inside in reader.rows(query, build_json_list(sorted(chosen))):
         if inside is None and kind not in kinds.longest:
             yield kind, start, duration, chosen[call]
 

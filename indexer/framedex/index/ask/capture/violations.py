@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.read.rows import CALL_COLUMNS, CALL_TABLES, Reader, build_call
 from framedex.index.read.spans import KIND_TABLES
 from framedex.model import CallRow
@@ -15,8 +15,8 @@ from framedex.plugins.validation.boundary import (
     SIZE_TEXT,
     TABLE_FUNCTION,
     find_boundary_violations,
+    find_null_functions,
     may_be_violation,
-    null_functions,
 )
 from framedex.plugins.validation.errors import (
     ERROR_CALLBACKS,
@@ -93,7 +93,7 @@ class _ApiCalls:
     @cached_property
     def null_functions(self) -> list[str]:
         """The functions that are null in the plug-in's table."""
-        return [name for call in self.read_calls([TABLE_FUNCTION]) for name in null_functions(call)]
+        return [name for call in self.read_calls([TABLE_FUNCTION]) for name in find_null_functions(call)]
 
     @cached_property
     def uses_of_deleted_objects(self) -> set[int]:
@@ -139,7 +139,7 @@ class _ApiCalls:
             *texts,
         )
         arguments = [place for place, text in rows if NULL_OBJECT.search(text) or may_be_violation(text)]
-        return self._in_range(f"c.arguments {IN_JSON}", json_list(arguments)) if arguments else []
+        return self._in_range(f"c.arguments {IN_JSON}", build_json_list(arguments)) if arguments else []
 
     def iter_first_uses(self) -> Iterator[tuple[str, CallRow]]:
         """Yield the type and the first call of each object that no call created or named.
@@ -153,7 +153,7 @@ class _ApiCalls:
             f" CROSS JOIN {CALL_TABLES} WHERE y.capture = ? AND y.name {IN_JSON} AND o.created_call IS NULL"
             " AND c.id = o.first_call ORDER BY o.id",
             self._capture,
-            json_list(JUDGED_TYPES),
+            build_json_list(JUDGED_TYPES),
         )
         if rows and not self._has_hidden_objects():
             for noun, *row in rows:
@@ -188,7 +188,7 @@ class _ApiCalls:
             f"SELECT {CALL_COLUMNS} FROM {_CALLS_BY_KIND}"
             f" WHERE k.capture = ? AND k.boundary {IN_JSON} AND ({condition}) ORDER BY c.id",
             self._capture,
-            json_list(ids),
+            build_json_list(ids),
             *parameters,
         )
         return list(map(build_call, rows))

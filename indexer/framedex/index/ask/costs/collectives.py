@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.file.paths import is_user_file
 from framedex.index.read.rows import Reader
 from framedex.model import Collective, LocationEvidence, PythonLine
@@ -29,12 +29,12 @@ def read_collectives(reader: Reader, calls: Collection[int]) -> dict[int, tuple[
         " JOIN program_collectives o ON o.memory = x.memory LEFT JOIN program_frames fr ON fr.id = o.frame"
         " LEFT JOIN files f ON f.id = fr.file LEFT JOIN file_versions v ON v.id = fr.version"
         f" WHERE x.call {IN_JSON} GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, o.frame ORDER BY min(o.number)",
-        json_list(sorted(calls)),
+        build_json_list(sorted(calls)),
     )
     constrained = _find_constrained_lines(reader, {row[1] for row in rows if row[1] is not None and not row[8]})
     for call, program, opcode, op, shape, size, devices, is_repeated, is_requested, count, function, *place in rows:
         path, line, *state = place
-        location = None if path is None else reader.location(path, line, LocationEvidence.EXACT, *state)
+        location = None if path is None else reader.build_location(path, line, LocationEvidence.EXACT, *state)
         is_wanted = bool(is_requested) or (program, path, line) in constrained
         found.setdefault(call, []).append(
             Collective(
@@ -54,7 +54,7 @@ def _find_constrained_lines(reader: Reader, programs: Collection[int]) -> set[_P
         "SELECT DISTINCT l.program, fr.id, f.path, fr.line FROM program_lines l JOIN program_ops o ON o.id = l.op"
         f" JOIN program_frames fr ON fr.id = l.frame JOIN files f ON f.id = fr.file WHERE l.program {IN_JSON}"
         " AND (o.name LIKE '%/sharding_constraint' OR o.name LIKE '%/reshard')",
-        json_list(sorted(programs)),
+        build_json_list(sorted(programs)),
     )
     for _ in range(_MAX_CALLERS):
         found |= {(program, path, line) for program, _, path, line in here}
@@ -63,9 +63,9 @@ def _find_constrained_lines(reader: Reader, programs: Collection[int]) -> set[_P
             break
         callers = reader.rows(
             "SELECT DISTINCT s.program, fr.id, f.path, fr.line FROM json_each(?) n JOIN program_steps s"
-            " ON s.target = json_extract(n.value, '$[1]') AND s.program = json_extract(n.value, '$[0]')"
+            " ON s.target = json_extract(n.value, '$[1]') AND +s.program = json_extract(n.value, '$[0]')"
             " JOIN program_frames fr ON fr.id = s.origin JOIN files f ON f.id = fr.file",
-            json_list(inside_libraries),
+            build_json_list(inside_libraries),
         )
         here = [row for row in callers if (row[0], row[2], row[3]) not in found]
     return found

@@ -33,7 +33,7 @@ from framedex.index.ask.costs.compile_inputs import (
     to_id_list,
 )
 from framedex.index.ask.costs.phases import Phase, captures_with_phases, read_separate_phases
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.file.paths import is_installed
 from framedex.index.read.rows import Reader
 from framedex.model import (
@@ -100,17 +100,17 @@ def _build_function(name: str, location_text: str, noted: CompileNote | None, mo
     if noted is None or not is_note_of_program(noted, module):
         return JittedFunction(name, location_text)
     if not noted.function:  # a callable object without a name of its own
-        return JittedFunction(name, location_text or _function_object(noted).partition(" #")[0])
+        return JittedFunction(name, location_text or _find_function_object(noted).partition(" #")[0])
     is_of_package = is_installed(noted.defined) and not noted.defined.startswith("<")  # `<stdin>:3` is a location
     return JittedFunction(name or noted.function, location_text if is_of_package else noted.defined)
 
 
 def _read_function_objects(notes: Mapping[int | None, CompileNote]) -> dict[int | None, str]:
     """Return the function object that JAX traced, as name and number, by the row id of the note."""
-    return {number: found for number, note in notes.items() if (found := _function_object(note))}
+    return {number: found for number, note in notes.items() if (found := _find_function_object(note))}
 
 
-def _function_object(note: CompileNote) -> str:
+def _find_function_object(note: CompileNote) -> str:
     """Return the name and number of the function object; empty if unknown."""
     return next((value for kind, subject, value in note.keys or () if (kind, subject) == ("function", "")), "")
 
@@ -342,7 +342,7 @@ class CompiledProgram:
 def compiled_programs(reader: Reader, calls: Collection[int]) -> dict[int, CompiledProgram]:
     """Return the programs by the calls that compiled them."""
     rows = reader.rows(
-        f"SELECT call, program, options, noted FROM compilations WHERE call {IN_JSON}", json_list(sorted(calls))
+        f"SELECT call, program, options, noted FROM compilations WHERE call {IN_JSON}", build_json_list(sorted(calls))
     )
     keys = {call: (program, options, noted) for call, program, options, noted in rows}
     known = {key: remove_identities(found) for key, found in read_contents(reader, set(keys.values())).items()}
@@ -350,7 +350,7 @@ def compiled_programs(reader: Reader, calls: Collection[int]) -> dict[int, Compi
     for program, kind, number in reader.rows(
         "SELECT l.program, o.kind, sum(l.ops) FROM program_lines l JOIN program_ops o ON o.id = l.op"
         f" WHERE l.program {IN_JSON} GROUP BY 1, 2",
-        json_list(sorted({program for program, _, _ in keys.values() if program is not None})),
+        build_json_list(sorted({program for program, _, _ in keys.values() if program is not None})),
     ):
         ops.setdefault(program, Counter())[kind] = number
     return {call: CompiledProgram(known[key], ops.get(key[0], Counter())) for call, key in keys.items()}

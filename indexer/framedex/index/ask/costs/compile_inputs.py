@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
 from framedex.index.ask.costs.changes import CompilationFacts
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.read.rows import Reader
 from framedex.model import CompileNote, Parameter, Signature
 from framedex.model.programs import REST_OF_ARGUMENTS, to_module_name
@@ -93,7 +93,7 @@ def read_texts(
 
 def to_id_list(numbers: Iterable[int | None]) -> str:
     """Return the distinct row ids as a JSON list."""
-    return json_list(sorted({number for number in numbers if number is not None}))
+    return build_json_list(sorted({number for number in numbers if number is not None}))
 
 
 def _parse_signature(text: str) -> Signature:

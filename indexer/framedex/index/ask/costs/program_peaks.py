@@ -58,7 +58,7 @@ def _read_buffers(reader: Reader, memory: int) -> Iterator[TemporaryBuffer]:
     stacks: dict[int, list[PythonLine]] = {}
     fused: dict[int, list[tuple[str, PythonLine | None]]] = {}
     for buffer, is_fused, op, function, path, line, *state in rows:
-        location = reader.location(path, line, LocationEvidence.EXACT, *state)
+        location = reader.build_location(path, line, LocationEvidence.EXACT, *state)
         python_line = None if location is None else PythonLine(function, location)
         if is_fused:
             fused.setdefault(buffer, []).append((op, python_line))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from framedex.index.ask.call.python_lines import lines_of_nodes, python_nodes
 from framedex.index.ask.costs.phases import PREPARATION, Phase, captures_with_startup, read_phases, separate_phases
 from framedex.index.ask.costs.traced_lines import find_calling_lines, read_traced_lines
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.read.rows import Reader
 from framedex.model import (
     PhaseKind,
@@ -206,7 +206,7 @@ def _call_items(reader: Reader, calls: Iterable[_Call], step: _FirstStep) -> Ite
             totals = kinds.setdefault(call.kind, [call.stack, 0, 0])
             totals[1] += 1
             totals[2] += call.end - call.start
-    numbers = json_list(sorted(kinds))
+    numbers = build_json_list(sorted(kinds))
     moving: dict[int, str] = dict(reader.rows(f"SELECT kind, how FROM transfers WHERE kind {IN_JSON}", numbers))
     running = {kind for (kind,) in reader.rows(f"SELECT DISTINCT kind FROM executions WHERE kind {IN_JSON}", numbers)}
     nodes = python_nodes(reader, {stack for stack, _, _ in kinds.values()})

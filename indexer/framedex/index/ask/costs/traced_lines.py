@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from framedex.index.ask.call.python_lines import lines_of_nodes, outward_lines_of_nodes, python_nodes
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.read.rows import Reader
 from framedex.model import CompiledModule, LocationEvidence, PythonLine, TracedLine
 
@@ -55,7 +55,7 @@ def read_traced_lines(
         " JOIN program_frames fr ON fr.id = o.frame JOIN files f ON f.id = fr.file"
         f" LEFT JOIN file_versions v ON v.id = fr.version WHERE p.id {IN_JSON} GROUP BY o.frame"
         f" ORDER BY max(sum(o.ops), sum(o.repeated_ops)) DESC, sum(o.ops) DESC, fr.line LIMIT {MAX_TRACED_LINES}",
-        json_list(list(programs)),
+        build_json_list(list(programs)),
     )
     repeated: dict[str | None, frozenset[int]] = {None: frozenset()}  # by blob
     for function, ops, repeats, repeated_ops, name, path, line, *state in rows:
@@ -64,7 +64,7 @@ def read_traced_lines(
             from framedex.sources.python_syntax import find_repeated_lines
 
             repeated[blob] = find_repeated_lines(reader.stored_text(blob) or b"")
-        location = reader.location(path, line, LocationEvidence.EXACT, *state)
+        location = reader.build_location(path, line, LocationEvidence.EXACT, *state)
         if location is None:
             continue
         found = PythonLine(name, location)

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 from framedex.index.ask.capture.contents import read_capture_tree
 from framedex.index.ask.guidebook.functions import BEHAVIOUR_BOUNDARY, observe_functions
 from framedex.index.ask.guidebook.stacks import StackPaths, file_name, shorten_paths
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.read.locations import read_builds
 from framedex.index.read.rows import Reader, decode_arguments, frames_by_id, read_frame_chain
 from framedex.index.read.subjects import CaptureQuery
 from framedex.model import CaptureRow, FrameRow, Language, LinkEvidence, Metadata
 from framedex.model.guidebook import PathNode, ProgramStep, Run, Step, StepCall
-from framedex.sources.releases.builds import installed_version
-from framedex.texts.captures import all_problems, data_problems
+from framedex.sources.releases.builds import find_installed_version
+from framedex.texts.captures import format_all_problems, format_data_problems
 from framedex.texts.errors import error_name
 
 if TYPE_CHECKING:
@@ -88,7 +88,10 @@ def build_run(reader: Reader, found: CaptureRow) -> Run:
     version = components.get(framework) or _find_installed_version(modules, framework, metadata.started_unix_ns)
     plugin, api = _find_plugin(reader, capture)
     selected = f"Only some calls were recorded: {', '.join(metadata.selected_by)}." if metadata.selected_by else ""
-    limitations = [*([selected] if selected else []), *data_problems(all_problems(found.stops, found.problems))]
+    limitations = [
+        *([selected] if selected else []),
+        *format_data_problems(format_all_problems(found.stops, found.problems)),
+    ]
     return Run(
         key="",
         title=_format_title(metadata, found),
@@ -110,7 +113,7 @@ def _find_framework(reader: Reader, capture: int) -> tuple[str, list[str]]:
         for (module,) in reader.rows(
             "SELECT DISTINCT fn.module FROM frames fr JOIN functions fn ON fn.id = fr.function"
             f" WHERE fr.id {IN_JSON} ORDER BY 1",
-            json_list(frames),
+            build_json_list(frames),
         )
     ]
     for name, pattern in _FRAMEWORKS:
@@ -124,7 +127,7 @@ def _find_installed_version(modules: list[str], package: str, started: int | Non
     """Return a package's version from its installation metadata, or "" if there is none."""
     pattern = re.compile(_INSTALLATION.format(re.escape(package)))
     sites = dict.fromkeys(match[1] for module in modules if (match := pattern.match(module)))
-    return next(filter(None, (installed_version(Path(site), package, started) for site in sites)), "")
+    return next(filter(None, (find_installed_version(Path(site), package, started) for site in sites)), "")
 
 
 def _find_plugin(reader: Reader, capture: int) -> tuple[str, str]:

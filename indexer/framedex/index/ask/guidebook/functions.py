@@ -17,7 +17,7 @@ from framedex.index.ask.guidebook.stacks import (
     shorten_paths,
 )
 from framedex.index.ask.guidebook.usage import ObjectUses, count_call_orders, count_object_uses
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.read.rows import CALL_COLUMNS, CALL_TABLES, Reader, build_call
 from framedex.model import CallFilter, CallRow
 from framedex.model.guidebook import Example, LifeCycle, NameCount, ObservedError, ObservedFunction
@@ -180,5 +180,5 @@ def find_errors(reader: Reader, capture: int) -> dict[int, tuple[ObservedError, 
 
 
 def _read_calls(reader: Reader, wanted: Iterable[int]) -> dict[int, CallRow]:
-    rows = reader.rows(f"SELECT {CALL_COLUMNS} FROM {CALL_TABLES} WHERE c.id {IN_JSON}", json_list(wanted))
+    rows = reader.rows(f"SELECT {CALL_COLUMNS} FROM {CALL_TABLES} WHERE c.id {IN_JSON}", build_json_list(wanted))
     return {call.id: call for call in name_objects(reader, list(map(build_call, rows)))}

@@ -10,7 +10,7 @@ from functools import cache
 
 from framedex.index.ask.call.python_lines import python_nodes
 from framedex.index.ask.capture.contents import read_capture_tree
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.read.locations import UrlFinder
 from framedex.index.read.rows import Reader, frames_by_id
 from framedex.model import FrameRole, FrameRow, Language, LocationEvidence, is_of_nearest_release
@@ -157,6 +157,6 @@ def lines_of_stacks(reader: Reader, stacks: Iterable[int], locations: PublicLoca
     """Return the innermost user line of each stack with Python, otherwise its innermost Python line."""
     nodes = python_nodes(reader, stacks)
     query = f"SELECT n.id, u.frame FROM nodes n JOIN nodes u ON u.id = n.user_node WHERE n.id {IN_JSON}"
-    frame_of: dict[int, int] = dict(reader.rows(query, json_list(set(nodes.values()))))
+    frame_of: dict[int, int] = dict(reader.rows(query, build_json_list(set(nodes.values()))))
     frames = frames_by_id(reader, set(frame_of.values()))
     return {stack: locations.find(frames[frame_of[node]]) for stack, node in nodes.items() if node in frame_of}

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.read.rows import Reader
 from framedex.programs.objects import ObjectRole, find_boundary_function
 
@@ -92,7 +92,7 @@ def _iter_uses(reader: Reader, capture: int) -> Iterator[tuple[int, str, int]]:
         f" WHERE c.id BETWEEN ? AND ? AND k.boundary {IN_JSON} GROUP BY 1, 2"
         ") x JOIN arguments a ON a.id = x.arguments"
     )
-    using = json_list(boundary for boundary, patterns in searches_of.items() if patterns)
+    using = build_json_list(boundary for boundary, patterns in searches_of.items() if patterns)
     for begin in range(first, last + 1, _USE_CALLS_PER_QUERY):
         for boundary, text, calls in reader.iter_rows(query, begin, min(begin + _USE_CALLS_PER_QUERY - 1, last), using):
             for kind, is_given in searches_of[boundary].items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from framedex.index.ask.line.recorded_file import (
-    file_troubles,
+    find_file_problems,
     is_recorded,
     line_marks,
     recorded_functions,
@@ -93,9 +93,9 @@ class Line(LineQuery):
 
     def program_uses(self) -> list[ProgramUse]:
         """Return the compiled programs with ops from the line, or from functions that it called; most runs first."""
-        from framedex.index.ask.line.programs import program_uses
+        from framedex.index.ask.line.programs import find_program_uses
 
-        return program_uses(self)
+        return find_program_uses(self)
 
     def programs_run(self) -> list[ProgramRun]:
         """Return the programs that calls through the line ran or compiled, longest total duration first."""
@@ -119,7 +119,7 @@ class File(FileQuery):
     functions = recorded_functions
     stacks = stacks_of_file
     answer_of = scope_of_file
-    troubles = file_troubles
+    troubles = find_file_problems
 
     def program_marks(self) -> list[ProgramMark]:
         """Return the lines of the file with ops in compiled programs."""

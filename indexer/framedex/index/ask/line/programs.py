@@ -10,7 +10,7 @@ from itertools import groupby
 
 from framedex.index.ask.call.python_lines import python_lines
 from framedex.index.ask.line.stacks import longest_stacks_of_line
-from framedex.index.file.conventions import IN_JSON, Row, json_list
+from framedex.index.file.conventions import IN_JSON, Row, build_json_list
 from framedex.index.read.rows import Reader
 from framedex.index.read.subjects import FileQuery, LineQuery
 from framedex.model import (
@@ -54,7 +54,7 @@ _HELPER_OPS = {
 }  # sorted last: they only prepare values for other ops
 
 
-def program_uses(line: LineQuery) -> list[ProgramUse]:
+def find_program_uses(line: LineQuery) -> list[ProgramUse]:
     """Return the programs with ops from the line, or from functions that it called; most runs first."""
     frames = _find_frames(line)
     if not frames:
@@ -99,14 +99,14 @@ def programs_run(line: LineQuery) -> list[ProgramRun]:
         " CROSS JOIN executions e ON e.kind = k.id JOIN compilations c ON c.executable = e.executable"
         f" LEFT JOIN programs p ON p.id = c.program WHERE k.stack {IN_JSON}{counted}"
         " GROUP BY c.call",
-        json_list(stacks),
+        build_json_list(stacks),
     )
     compiled = reader.rows(
         "SELECT p.id, p.name, c.problem, c.call FROM call_kinds k JOIN call_spans s ON s.kind = k.id"
         " CROSS JOIN compilations c ON c.call BETWEEN s.first_call AND s.last_call"
         " CROSS JOIN call_rows r ON r.id = c.call AND r.kind = k.id"
         f" LEFT JOIN programs p ON p.id = c.program WHERE k.stack {IN_JSON}{counted}",
-        json_list(stacks),
+        build_json_list(stacks),
     )
     return _group_runs(line, ran, compiled)
 
@@ -160,21 +160,21 @@ def _find_programs(reader: Reader, frames: Sequence[int], capture: int | None) -
         " JOIN programs p ON p.id = n.program"
         f" WHERE EXISTS (SELECT 1 FROM compilations c WHERE c.program = p.id{counted})"
         " ORDER BY p.id DESC LIMIT ?",
-        json_list(frames),
+        build_json_list(frames),
         MAX_PROGRAMS,
     )
     return [(program, name) for program, name in rows]
 
 
 def _build_use(line: LineQuery, name: str, programs: Sequence[int], on_line: Sequence[tuple[int, str]]) -> ProgramUse:
-    reader, program_ids = line.reader, json_list(programs)
+    reader, program_ids = line.reader, build_json_list(programs)
     compiled, calls = _read_compilations(reader, programs, line.capture)
     outside = _find_functions_outside(line, [each.call for each in calls])
     # A lambda can share a line with its call, and only the lambda is inside the program. Old JAX releases record no
     # function names.
     inside = [frame for frame, function in on_line if not outside or (function and function not in outside)]
     frames = inside or [frame for frame, _ in on_line]
-    here = json_list(frames)
+    here = build_json_list(frames)
     ops = reader.rows(
         "SELECT o.kind, o.name, sum(l.ops) FROM program_lines l JOIN program_ops o ON o.id = l.op"
         f" WHERE l.frame {IN_JSON} AND l.program {IN_JSON} GROUP BY o.id ORDER BY o.id",
@@ -212,7 +212,7 @@ def _find_root(reader: Reader, names: Iterable[str], programs: Sequence[int]) ->
     row = reader.row(
         f"SELECT o.name FROM program_lines l JOIN program_ops o ON o.id = l.op WHERE l.program {IN_JSON}"
         " AND (o.name LIKE 'jit(%' OR o.name LIKE 'pjit(%' OR o.name LIKE 'pmap(%') LIMIT 1",
-        json_list(programs),
+        build_json_list(programs),
     )
     return "" if row is None else str(row[0]).split("/", 1)[0]
 
@@ -232,9 +232,9 @@ def _find_neighbours(
         " AND NOT EXISTS (SELECT 1 FROM program_steps b WHERE b.origin = s.target AND b.target = s.origin"
         " AND b.program = s.program AND b.ops > s.ops)"
         " GROUP BY fr.id ORDER BY total DESC, fr.id LIMIT ?",
-        json_list(frames),
-        json_list(frames),
-        json_list(programs),
+        build_json_list(frames),
+        build_json_list(frames),
+        build_json_list(programs),
         MAX_LINES,
     )
     return _build_lines(reader, rows)
@@ -246,7 +246,7 @@ def _find_lines_inside(line: LineQuery, programs: Collection[int]) -> Iterator[P
         f"SELECT fr.function, sum(l.ops) AS total, {_LOCATION_COLUMNS} FROM program_lines l"
         f" JOIN program_frames fr ON fr.id = l.frame {_LOCATION_JOINS} WHERE l.program {IN_JSON}"
         f" AND NOT coalesce({line.condition('fr')}, false) GROUP BY fr.id ORDER BY total DESC, fr.id LIMIT ?",
-        json_list(programs),
+        build_json_list(programs),
         MAX_LINES,
     )
     return _build_lines(line.reader, rows)
@@ -254,12 +254,12 @@ def _find_lines_inside(line: LineQuery, programs: Collection[int]) -> Iterator[P
 
 def _read_fusions(line: LineQuery, programs: Sequence[int], frames: Sequence[int]) -> Iterator[LineFusion]:
     """Yield the fusions with ops of these frames and other lines, in the latest program that has some."""
-    reader, here = line.reader, json_list(frames)
+    reader, here = line.reader, build_json_list(frames)
     latest = reader.row(
         "SELECT x.memory FROM compilations x WHERE x.program IN (SELECT value FROM json_each(?1))"
         f"{reader.scope.capture_condition('x', line.capture)} AND EXISTS (SELECT 1 FROM program_fusion_lines l"
         " WHERE l.frame IN (SELECT value FROM json_each(?2)) AND l.memory = x.memory) ORDER BY x.call DESC LIMIT 1",
-        json_list(programs),
+        build_json_list(programs),
         here,
     )
     if latest is None:
@@ -275,7 +275,7 @@ def _read_fusions(line: LineQuery, programs: Sequence[int], frames: Sequence[int
     for (_, instruction, op, count), fused in groupby(rows, key=lambda row: row[:4]):
         ops: Counter[PythonLine | None] = Counter()
         for *_, line_ops, function, path, number, modified, size, blob in fused:
-            location = reader.location(path, number, LocationEvidence.EXACT, modified, size, blob)
+            location = reader.build_location(path, number, LocationEvidence.EXACT, modified, size, blob)
             ops[None if location is None else PythonLine(function, location)] += line_ops
         shares = share_by_line(ops)
         if len(shares) > 1:
@@ -285,7 +285,7 @@ def _read_fusions(line: LineQuery, programs: Sequence[int], frames: Sequence[int
 def _build_lines(reader: Reader, rows: Iterable[Row]) -> Iterator[ProgramLine]:
     """Convert rows of function, op count and `_LOCATION_COLUMNS` into lines."""
     for function, ops, path, line, *state in rows:
-        location = reader.location(path, line, LocationEvidence.EXACT, *state)
+        location = reader.build_location(path, line, LocationEvidence.EXACT, *state)
         if location is not None:
             yield ProgramLine(location, function, ops)
 
@@ -294,12 +294,12 @@ def _read_compilations(reader: Reader, programs: Sequence[int], capture: int | N
     """Return the number of compilations of these programs, and the latest compilations, latest first."""
     counted = reader.scope.capture_condition("x", capture)
     (total,) = reader.rows(
-        f"SELECT count(*) FROM compilations x WHERE x.program {IN_JSON}{counted}", json_list(programs)
+        f"SELECT count(*) FROM compilations x WHERE x.program {IN_JSON}{counted}", build_json_list(programs)
     )
     rows = reader.rows(
         "SELECT c.id, x.capture, c.duration, k.stack FROM compilations x JOIN call_rows c ON c.id = x.call"
         f" JOIN call_kinds k ON k.id = c.kind WHERE x.program {IN_JSON}{counted} ORDER BY c.id DESC LIMIT ?",
-        json_list(programs),
+        build_json_list(programs),
         MAX_COMPILATIONS,
     )
     lines = python_lines(reader, {call: stack for call, _, _, stack in rows})
@@ -313,7 +313,7 @@ def _read_runs(reader: Reader, programs: Sequence[int], capture: int | None) -> 
         "SELECT k.stack, sum(e.calls), sum(e.duration), max(e.latest_call) FROM compilations x"
         " JOIN executions e ON e.executable = x.executable JOIN call_kinds k ON k.id = e.kind"
         f" WHERE x.program {IN_JSON} AND e.calls > 0{counted} GROUP BY k.stack ORDER BY sum(e.calls) DESC",
-        json_list(programs),
+        build_json_list(programs),
     )
     lines = python_lines(reader, {latest: stack for stack, _, _, latest in rows})
     found: dict[PythonLine | None, ProgramRuns] = {}
@@ -349,4 +349,4 @@ def _find_functions_outside(line: LineQuery, calls: Sequence[int]) -> set[str]:
         " JOIN functions fn ON fn.id = fr.function"
         f" WHERE fr.file = ?2 AND ({line.condition('fr')} OR fn.name NOT LIKE '%<lambda>')"
     )
-    return {name for (name,) in line.reader.rows(query, json_list(calls), line.id)}
+    return {name for (name,) in line.reader.rows(query, build_json_list(calls), line.id)}

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from framedex.base.words import clock, count
+from framedex.base.words import count, format_local_time
 from framedex.index.read.rows import Reader
 from framedex.index.read.subjects import FileQuery
 from framedex.model import FileProblem, LineMark, SiteEvidence
@@ -90,7 +90,7 @@ def recorded_functions(file: FileQuery) -> list[tuple[int, int]]:
     return [(line, function) for line, (_, function) in sorted(found.items())]
 
 
-def file_troubles(file: FileQuery) -> list[FileProblem]:
+def find_file_problems(file: FileQuery) -> list[FileProblem]:
     """Return the problems of the file's data, file-wide ones first; empty if nothing was recorded.
 
     Reported are a file changed since its recording, calls into binaries without symbols, and ambiguous `ffi_call`
@@ -126,7 +126,8 @@ def _find_staleness(file: FileQuery) -> list[FileProblem]:
         if change.lines is None
         else "recorded lines are mapped to the current text"
     )
-    message = f"Changed {clock(file_now.modified / 1e9)}, after its latest recording ({clock(row[0])}): {current_line}."
+    modified, recorded = format_local_time(file_now.modified / 1e9), format_local_time(row[0])
+    message = f"Changed {modified}, after its latest recording ({recorded}): {current_line}."
     return [FileProblem("stale-source", 1, message)]
 
 

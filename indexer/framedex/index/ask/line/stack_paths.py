@@ -17,7 +17,7 @@ from framedex.index.ask.line.stacks import (
     keep_nodes_of_capture,
     restrict_to_run,
 )
-from framedex.index.file.conventions import IN_JSON, IS_CODE, IS_READABLE, json_list
+from framedex.index.file.conventions import IN_JSON, IS_CODE, IS_READABLE, build_json_list
 from framedex.index.read.rows import Reader, frames_by_id
 from framedex.index.read.subjects import LineQuery
 from framedex.model import FrameRow, FrameStep, PythonLine, StackPath
@@ -143,7 +143,7 @@ def _read_next_inward(reader: Reader, front: dict[int, tuple[int, int]]) -> list
         ") SELECT start, id, frame, calls, longest, makes_client, passed,"
         f" EXISTS (SELECT 1 FROM {nodes} c WHERE c.parent = below.id)"
         " FROM below WHERE readable",
-        json_list(front),
+        build_json_list(front),
     )
     return [
         _InwardArrival(
@@ -260,6 +260,6 @@ def _read_next_outward(reader: Reader, front: Collection[int]) -> list[tuple[int
         f" UNION ALL SELECT u.start, n.id, n.parent, n.frame, u.passed + u.code, {IS_CODE}, {IS_READABLE} FROM up u"
         f" JOIN nodes n ON n.id = u.parent {_FRAME_JOINS} WHERE NOT u.readable"
         ") SELECT start, id, frame, parent <> 0, passed FROM up WHERE readable",
-        json_list(front),
+        build_json_list(front),
     )
     return [(start, node, frame, bool(goes_on), passed) for start, node, frame, goes_on, passed in rows]

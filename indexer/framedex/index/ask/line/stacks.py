@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.read.rows import Reader, frames_by_id
 from framedex.index.read.subjects import FileQuery, LineQuery
 from framedex.model import FrameRow, StackHit
@@ -79,9 +79,11 @@ def find_passages(line: LineQuery) -> list[LinePassage]:
     found: dict[tuple[int, str, str], LinePassage] = {}
     if line.capture is None:
         totals = f" CROSS JOIN {line.reader.totals_table('stack_calls')} x ON x.stack = p.stack"
-        rows = line.reader.rows(f"{_STACKS_BELOW}{totals} JOIN boundaries b ON b.id = x.boundary", json_list(order))
+        rows = line.reader.rows(
+            f"{_STACKS_BELOW}{totals} JOIN boundaries b ON b.id = x.boundary", build_json_list(order)
+        )
     else:
-        rows = line.reader.rows(_STACKS_BELOW + _CAPTURE_TOTALS, json_list(order), line.capture)
+        rows = line.reader.rows(_STACKS_BELOW + _CAPTURE_TOTALS, build_json_list(order), line.capture)
     for row in sorted(rows, key=lambda row: order[row[0]]):
         passage = LinePassage(*row)
         found.setdefault((passage.stack, passage.function, passage.boundary), passage)
@@ -127,7 +129,7 @@ def frame_ids_on_line(line: LineQuery) -> list[int]:
 def restrict_to_run(line: LineQuery, nodes: Collection[int]) -> LineQuery:
     """Restrict the line to the latest run that passed one of these nodes; further steps then stay in that run."""
     query = f"SELECT max(run) FROM nodes WHERE id {IN_JSON}"
-    return replace(line, reader=line.reader.restrict_to_latest_run(query, json_list(nodes)))
+    return replace(line, reader=line.reader.restrict_to_latest_run(query, build_json_list(nodes)))
 
 
 def _read_longest_nodes(line: LineQuery, within: Collection[int] | None, limit: int) -> list[NodeOnLine]:
@@ -146,7 +148,7 @@ def _read_longest_nodes(line: LineQuery, within: Collection[int] | None, limit: 
             f"SELECT {_COLUMNS} FROM {nodes} n CROSS JOIN frames fr ON fr.id = n.frame"
             f" WHERE n.id {IN_JSON} AND {line.condition('fr')}"
             " ORDER BY n.longest DESC, n.calls DESC, n.id LIMIT ?",
-            json_list(within),
+            build_json_list(within),
             limit,
         )
     return [NodeOnLine(*row) for row in rows]
@@ -184,7 +186,7 @@ def _find_stacks_of_capture(line: LineQuery, limit: int) -> list[StackHit]:
     starts = {
         node: (frame, depth)
         for node, frame, depth in reader.rows(
-            f"SELECT id, frame, depth FROM nodes WHERE id {IN_JSON}", json_list([each.start for each in found])
+            f"SELECT id, frame, depth FROM nodes WHERE id {IN_JSON}", build_json_list([each.start for each in found])
         )
     }
     frames = frames_by_id(reader, {frame for frame, _ in starts.values()})

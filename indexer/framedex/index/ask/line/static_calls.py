@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.read.locations import build_state
 from framedex.index.read.rows import Reader
 from framedex.index.read.subjects import FileQuery, LineQuery
@@ -72,13 +72,13 @@ def _find_definitions(reader: Reader, names: list[str], language: str) -> dict[s
         "SELECT d.short_name, d.name, f.path, d.line, d.end_line, s.modified, s.size, s.blob FROM json_each(?) wanted"
         " CROSS JOIN definitions d ON d.short_name = wanted.value JOIN files f ON f.id = d.file"
         f" JOIN source_files s ON s.file = d.file WHERE d.kind {IN_JSON} AND s.language = ? ORDER BY f.path, d.line",
-        json_list(names),
-        json_list(CALLABLE_KINDS),
+        build_json_list(names),
+        build_json_list(CALLABLE_KINDS),
         language,
     )
     found: dict[str, list[tuple[str, Location, int]]] = {}
     for short, name, path, line, end_line, *state in rows:
-        place = reader.location(path, line, LocationEvidence.DEFINITION, *state)
+        place = reader.build_location(path, line, LocationEvidence.DEFINITION, *state)
         if place is not None:
             found.setdefault(short, []).append((name, place, end_line + place.line - line))
     return found
@@ -106,7 +106,7 @@ def static_callers(line: LineQuery, recorded: Sequence[FunctionRow] = ()) -> Sta
         "SELECT DISTINCT d.name, d.kind, f.path FROM definitions d JOIN files f ON f.id = d.file"
         f" JOIN source_files s ON s.file = d.file WHERE d.short_name = ? AND d.kind {IN_JSON} AND s.language = ?",
         target.short_name,
-        json_list(CALLABLE_KINDS),
+        build_json_list(CALLABLE_KINDS),
         target.language,
     )
     namesakes = Namesakes((NamedDefinition.from_columns(*row, target.language) for row in rows), target.language)
@@ -190,7 +190,7 @@ def _find_target(line: LineQuery) -> _CallTarget | None:
         line.id,
         then,
         then,
-        json_list(CALLABLE_KINDS),
+        build_json_list(CALLABLE_KINDS),
     )
     if row is None:
         return None
@@ -238,7 +238,7 @@ def _is_same_function(function: FunctionRow, row: _CallingDefinition) -> bool:
 
 
 def _build_callers(reader: Reader, row: _CallingDefinition, calls: _PossibleCalls) -> Iterator[StaticCaller]:
-    location = reader.location(row.path, row.line, LocationEvidence.DEFINITION, row.modified, row.size, row.blob)
+    location = reader.build_location(row.path, row.line, LocationEvidence.DEFINITION, row.modified, row.size, row.blob)
     if location is None:
         return
     change = FileQuery(reader, row.path).change_since(build_state(row.modified, row.size, row.blob))

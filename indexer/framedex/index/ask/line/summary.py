@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from framedex.index.ask.line.stacks import LinePassage, find_passages
-from framedex.index.file.conventions import IN_JSON, LATEST_FIRST, MAX_SAMPLES, STATE_OF_LINE, json_list
+from framedex.index.file.conventions import IN_JSON, LATEST_FIRST, MAX_SAMPLES, STATE_OF_LINE, build_json_list
 from framedex.index.read.rows import (
     CAPTURE_COLUMNS,
     Reader,
@@ -70,7 +70,7 @@ def _may_pass_twice(line: LineQuery) -> bool:
         f" WHERE fr.function {IN_JSON} AND fr.file IS NOT NULL) stood"
         f" CROSS JOIN {line.reader.totals_table('line_calls')} l ON l.file = stood.file AND l.line = stood.line"
         " AND l.version = stood.version",
-        json_list([function for function, *_ in functions]),
+        build_json_list([function for function, *_ in functions]),
     )
     run = line.reader.scope.run
     if run and any(latest != run for _, _, latest, _ in functions):
@@ -147,7 +147,7 @@ def _summarize_capture(line: LineQuery, capture: int) -> LineSummary | None:
     hows = reader.rows(
         "SELECT DISTINCT fr.how FROM nodes n JOIN frames fr ON fr.id = n.frame"
         f" WHERE n.id {IN_JSON} AND fr.how IS NOT NULL",
-        json_list({each.start for each in found}),
+        build_json_list({each.start for each in found}),
     )
     return LineSummary(
         path=line.path,
@@ -179,7 +179,7 @@ def _read_samples(reader: Reader, found: Collection[LinePassage | LineBoundary])
     rows = reader.rows(
         "SELECT DISTINCT a.json FROM calls c JOIN arguments a ON a.id = c.arguments"
         f" WHERE c.id {IN_JSON} ORDER BY a.has_shape DESC, a.id LIMIT ?",
-        json_list([each.latest_call for each in longest]),
+        build_json_list([each.latest_call for each in longest]),
         MAX_SAMPLES,
     )
     return [decode_arguments(text) for (text,) in rows]
@@ -194,7 +194,7 @@ def boundary_ends(line: LineQuery) -> list[BoundaryEnd]:
         " UNION ALL SELECT u.call, n.parent, u.steps + 1 FROM up u JOIN nodes n ON n.id = u.node"
         f" WHERE n.parent AND u.steps < {_MAX_DEPTH}"
         ") SELECT u.call, n.frame FROM up u JOIN nodes n ON n.id = u.node ORDER BY u.call, u.steps",
-        json_list([each.latest_call for each in found]),
+        build_json_list([each.latest_call for each in found]),
     )
     frames = frames_by_id(line.reader, {frame for _, frame in rows})
     return [

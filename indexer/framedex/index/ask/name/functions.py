@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from fnmatch import translate
 
 from framedex.index.ask.name.matching import MatchQuality, match_function, suggest_function
-from framedex.index.file.conventions import IN_JSON, STATE_OF_LINE, Row, json_list
+from framedex.index.file.conventions import IN_JSON, STATE_OF_LINE, Row, build_json_list
 from framedex.index.file.paths import is_user_file
 from framedex.index.read.locations import UrlFinder
 from framedex.index.read.rows import (
@@ -21,9 +21,9 @@ from framedex.index.read.rows import (
     FUNCTION_TABLES,
     Reader,
     build_functions,
+    build_location_columns,
+    build_location_joins,
     functions_by_id,
-    location_columns,
-    location_joins,
 )
 from framedex.index.read.subjects import LineQuery, scope_of_functions
 from framedex.model import (
@@ -79,7 +79,7 @@ class Functions:
 
         Both are returned unchanged if all captures count.
         """
-        ids = json_list(function.id for function in functions)
+        ids = build_json_list(function.id for function in functions)
         reader = self.reader.restrict_to_latest_run(f"SELECT max(run) FROM functions WHERE id {IN_JSON}", ids)
         if reader is self.reader:
             return self, list(functions)
@@ -135,7 +135,7 @@ class Functions:
         """Return all callers of this function, direct or past interpreter and glue frames."""
         return [edge.caller for edge in (*self.callers(function_id), *self.direct_callers(function_id))]
 
-    def direct_neighbours(self, function_id: int) -> tuple[frozenset[int], frozenset[int]]:
+    def find_direct_neighbours(self, function_id: int) -> tuple[frozenset[int], frozenset[int]]:
         """Return the ids of the functions one frame outward and of the functions one frame inward."""
         callers = self.reader.rows("SELECT caller FROM edges WHERE callee = ?", function_id)
         callees = self.reader.rows("SELECT callee FROM edges WHERE caller = ?", function_id)
@@ -214,16 +214,16 @@ def _read_call_sites(reader: Reader, kind: str, end: str, function_id: int) -> d
     """Return the call sites by (caller, callee), most calls first."""
     known = {"caller": "o.function", "callee": "t.function"}[end]
     rows = reader.rows(
-        f"SELECT o.function, t.function, {location_columns('o')} FROM frames o"
+        f"SELECT o.function, t.function, {build_location_columns('o')} FROM frames o"
         f" JOIN {reader.totals_table(f'{kind}steps')} s ON s.origin = o.id"
-        f" JOIN frames t ON t.id = s.target {location_joins('o')} WHERE {known} = ? AND o.file IS NOT NULL"
+        f" JOIN frames t ON t.id = s.target {build_location_joins('o')} WHERE {known} = ? AND o.file IS NOT NULL"
         " GROUP BY o.function, t.function, o.file, o.line, o.version, o.how ORDER BY sum(s.calls) DESC, o.line",
         function_id,
     )
     urls = UrlFinder(reader)
     found: dict[tuple[int, int], list[Location]] = {}
     for caller, callee, *place in rows:
-        if location := reader.location(*place):
+        if location := reader.build_location(*place):
             found.setdefault((caller, callee), []).append(urls.add_url(location))
     return found
 
@@ -236,8 +236,8 @@ def move_to_def_lines(reader: Reader, functions: Sequence[FunctionRow]) -> list[
     rows = reader.rows(
         "SELECT f.path, d.name, d.end_line, d.line FROM files f CROSS JOIN definitions d ON d.file = f.id"
         f" WHERE f.path {IN_JSON} AND d.name {IN_JSON}",
-        json_list({function.location.path for function in functions_with_location if function.location}),
-        json_list({function.name for function in functions_with_location}),
+        build_json_list({function.location.path for function in functions_with_location if function.location}),
+        build_json_list({function.name for function in functions_with_location}),
     )
     lines = {(path, name, end): line for path, name, end, line in rows}
     return [_move_to_def_line(function, lines) for function in functions]
@@ -262,12 +262,12 @@ def find_inside_program(reader: Reader, name: str) -> CompiledFunction | None:
         " JOIN files f ON f.id = fr.file LEFT JOIN file_versions v ON v.id = fr.version"
         f" WHERE fr.function {IN_JSON} AND EXISTS (SELECT 1 FROM compilations c WHERE c.program = p.id)"
         " GROUP BY p.id, fr.id ORDER BY p.id DESC, sum(l.ops) DESC, fr.line LIMIT 1",
-        json_list(functions_with_location),
+        build_json_list(functions_with_location),
     )
     if row is None:
         return None
     program, function, path, line, *state = row
-    location = reader.location(path, line, LocationEvidence.EXACT, *state)
+    location = reader.build_location(path, line, LocationEvidence.EXACT, *state)
     return None if location is None else CompiledFunction(program, function, location)
 
 
@@ -334,13 +334,14 @@ def _read_names(reader: Reader, condition: str, name: str) -> list[Row]:
 def _read_called(reader: Reader, fits: dict[int, MatchQuality]) -> list[Row]:
     """Return (id, module, role, name, calls) of the given functions that calls passed."""
     return reader.rows(
-        f"SELECT id, module, role, name, calls FROM functions WHERE calls > 0 AND id {IN_JSON}", json_list(sorted(fits))
+        f"SELECT id, module, role, name, calls FROM functions WHERE calls > 0 AND id {IN_JSON}",
+        build_json_list(sorted(fits)),
     )
 
 
 def _read_functions(reader: Reader, ids: list[int]) -> list[FunctionRow]:
     rows = reader.rows(
-        f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.id {IN_JSON}", json_list(sorted(ids))
+        f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.id {IN_JSON}", build_json_list(sorted(ids))
     )
     found = {function.id: function for function in move_to_def_lines(reader, build_functions(reader, rows))}
     return [found[identifier] for identifier in ids]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from enum import IntEnum
 
-from framedex.base.words import nearest_name
+from framedex.base.words import find_nearest_name
 from framedex.index.file.paths import is_user_file
 from framedex.index.read.rows import Reader
 
@@ -103,7 +103,9 @@ def suggest_function(reader: Reader, name: str) -> str | None:
     inside = reader.rows("SELECT DISTINCT function FROM program_frames WHERE function <> '' LIMIT ?", _MAX_NAMES)
     own = [known for known, module in rows if is_user_file(module)]
     own += [function if of_scope else function.rpartition(".")[2] for (function,) in inside]
-    return nearest_name(name, own, _MIN_SIMILARITY) or nearest_name(name, [known for known, _ in rows], _MIN_SIMILARITY)
+    return find_nearest_name(name, own, _MIN_SIMILARITY) or find_nearest_name(
+        name, [known for known, _ in rows], _MIN_SIMILARITY
+    )
 
 
 def suggest_boundary(reader: Reader, name: str) -> str | None:
@@ -120,4 +122,4 @@ def suggest_symbol(reader: Reader, name: str) -> str | None:
 
 def _suggest_name_or_word(name: str, names: list[str]) -> str | None:
     parts = {word for known in names for word in split_words(known)}
-    return nearest_name(name, names, _MIN_SIMILARITY) or nearest_name(name, sorted(parts), _MIN_SIMILARITY)
+    return find_nearest_name(name, names, _MIN_SIMILARITY) or find_nearest_name(name, sorted(parts), _MIN_SIMILARITY)

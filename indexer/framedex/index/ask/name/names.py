@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from framedex.base.lazy import compiled_on_use
+from framedex.base.lazy import compile_on_use
 from framedex.index.ask.name.ops import find_op_lines
 from framedex.index.file.conventions import (
     DEFINITIONS_BY_NAME,
@@ -14,12 +14,12 @@ from framedex.index.file.conventions import (
     IN_JSON,
     build_definition,
     build_definitions_with_calls,
-    json_list,
+    build_json_list,
 )
 from framedex.index.read.rows import FUNCTION_COLUMNS, FUNCTION_TABLES, Reader, build_functions, frames_by_id
 from framedex.model import Definition, FoundSymbol, Location, LocationEvidence
 
-_CELL_PATH = compiled_on_use(r".*[/\\]ipykernel_\d{1,9}[/\\]\d{1,20}\.py|<ipython-input-\d{1,9}-\w{1,64}>")
+_CELL_PATH = compile_on_use(r".*[/\\]ipykernel_\d{1,9}[/\\]\d{1,20}\.py|<ipython-input-\d{1,9}-\w{1,64}>")
 _MAX_FUNCTIONS = 16
 _MAX_DEFINITIONS = 2_000
 _MAX_SYMBOLS = 100
@@ -58,7 +58,7 @@ class NameLookup:
             return list(dict.fromkeys(defined))
         first = self.reader.rows(
             f"SELECT id, min(line) FROM frames WHERE function {IN_JSON} AND how = 'exact' GROUP BY file",
-            json_list([function.id for function in functions]),
+            build_json_list([function.id for function in functions]),
         )
         lines = (frame.location for frame in frames_by_id(self.reader, [frame for frame, _ in first]).values())
         return [replace(line, how=LocationEvidence.DEFINITION) for line in lines if line is not None]
@@ -143,7 +143,7 @@ class NameLookup:
         """Return the SHA-256 of recorded builds with this build-id, or at one of these paths, latest first."""
         module_condition = "substr(build_id, 1, length(?1)) = ?1" if build_id else f"path {IN_JSON}"
         query = f"SELECT content FROM modules WHERE content != '' AND {module_condition} ORDER BY id DESC"
-        return [content for (content,) in self.reader.rows(query, build_id or json_list(paths))]
+        return [content for (content,) in self.reader.rows(query, build_id or build_json_list(paths))]
 
     def modules_named(self, name: str) -> list[str]:
         """Return the distinct recorded paths of binaries with this file name, latest first."""

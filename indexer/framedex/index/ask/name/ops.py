@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.file.paths import is_user_file
 from framedex.index.read.rows import Reader
 from framedex.model import Location, LocationEvidence
@@ -49,7 +49,7 @@ def _find_user_lines(reader: Reader, program: int, frames: list[int]) -> list[Lo
         callers = reader.rows(
             f"SELECT DISTINCT origin FROM program_steps WHERE program = ? AND target {IN_JSON} LIMIT ?",
             program,
-            json_list(list(lines)),
+            build_json_list(list(lines)),
             _MAX_FRAMES,
         )
         frames = [frame for (frame,) in callers if frame not in seen]
@@ -62,9 +62,10 @@ def _read_lines(reader: Reader, frames: list[int]) -> dict[int, Location]:
     rows = reader.rows(
         "SELECT fr.id, f.path, fr.line, v.modified, v.size, v.blob FROM program_frames fr"
         f" JOIN files f ON f.id = fr.file LEFT JOIN file_versions v ON v.id = fr.version WHERE fr.id {IN_JSON}",
-        json_list(frames),
+        build_json_list(frames),
     )
     located = (
-        (frame, reader.location(path, line, LocationEvidence.OP_NAME, *state)) for frame, path, line, *state in rows
+        (frame, reader.build_location(path, line, LocationEvidence.OP_NAME, *state))
+        for frame, path, line, *state in rows
     )
     return {frame: location for frame, location in located if location is not None}

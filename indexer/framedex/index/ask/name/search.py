@@ -12,7 +12,7 @@ from itertools import islice
 
 from framedex.index.ask.name.functions import move_to_def_lines
 from framedex.index.ask.name.matching import MatchQuality, match_name
-from framedex.index.file.conventions import IN_JSON, SEARCHED_KINDS, json_list
+from framedex.index.file.conventions import IN_JSON, SEARCHED_KINDS, build_json_list
 from framedex.index.file.paths import is_user_file
 from framedex.index.read.rows import FUNCTION_COLUMNS, FUNCTION_TABLES, Reader, build_functions, functions_by_id
 from framedex.model import FoundSymbol, Location, LocationEvidence
@@ -139,7 +139,7 @@ def _find_functions(reader: Reader, names: Sequence[str]) -> Iterator[_Found]:
     rows = reader.rows(
         f"SELECT fn.short_name, {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES}"
         f" WHERE fn.short_name {IN_JSON} ORDER BY fn.calls DESC, fn.id",
-        json_list(names),
+        build_json_list(names),
     )
     seen: set[tuple[object, ...]] = set()
     functions = move_to_def_lines(reader, build_functions(reader, [row[1:] for row in rows]))
@@ -157,7 +157,7 @@ def _find_boundaries(reader: Reader, names: Sequence[str]) -> Iterator[_Found]:
         "SELECT name, (SELECT max(latest_call) FROM call_kinds WHERE boundary = b.id)"
         f" FROM boundaries b WHERE name {IN_JSON}"
         " AND id NOT IN (SELECT boundary FROM ffi_functions)",
-        json_list(names),
+        build_json_list(names),
     )
     for name, call in rows:
         if call is not None:
@@ -173,7 +173,7 @@ def _find_targets(reader: Reader, names: Sequence[str]) -> Iterator[_Found]:
         f"  WHERE t.target {IN_JSON} GROUP BY t.target) runs"
         " JOIN calls c ON c.id = runs.call JOIN stacks s ON s.id = c.stack JOIN nodes n ON n.id = s.leaf"
         " LEFT JOIN ffi_handlers h ON h.frame = n.frame JOIN frames fr ON fr.id = coalesce(h.implementation, n.frame)",
-        json_list(names),
+        build_json_list(names),
     )
     functions = functions_by_id(reader, [row[2] for row in rows])
     for target, call, function_id in rows:
@@ -189,9 +189,9 @@ def _find_definitions(
         "SELECT w.value, d.name, d.kind, f.path, d.line, d.end_line FROM json_each(?) w"
         " CROSS JOIN definitions d ON d.short_name = w.value CROSS JOIN files f ON f.id = d.file"
         f" WHERE instr(lower(d.name), lower(?)) AND d.kind {IN_JSON}",
-        json_list(names),
+        build_json_list(names),
         outer,
-        json_list(SEARCHED_KINDS),
+        build_json_list(SEARCHED_KINDS),
     )
     matching = (row for row in rows if pattern.search(row[1]))
     for short_name, name, kind, path, line, end_line in islice(matching, limit):

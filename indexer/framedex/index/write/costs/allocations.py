@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.file.values import to_signed
 from framedex.index.write.costs.pieces import (
     END_CALL_JOIN,
@@ -83,7 +83,7 @@ def _read_events(connection: sqlite3.Connection, capture: int, kinds: Mapping[in
         f" WHERE p.id = ? AND c.arguments IS NOT NULL AND c.kind {IN_JSON}"
     )
     call, kind, start, duration, inside, argument = read_columns(
-        connection.execute(query, (capture, json_list(kinds))), 6
+        connection.execute(query, (capture, build_json_list(kinds))), 6
     )
     numbers, of_call = np.unique(argument, return_inverse=True)
     arguments = read_arguments(connection, numbers)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.file.values import to_signed, to_unsigned
 from framedex.index.write.costs.pieces import (
     END_CALL_JOIN,
@@ -85,7 +85,7 @@ def _read_buffers(connection: sqlite3.Connection, capture: int) -> list[Integers
         f" FROM {OBJECTS_FROM} JOIN call_rows c ON c.id = o.created_call LEFT JOIN {END_CALL_JOIN}"
         " WHERE t.capture = ?2 AND t.name = 'buffer' ORDER BY o.id"
     )
-    return read_columns(connection.execute(query, (int(FOREVER), capture, json_list(sized))), 8)
+    return read_columns(connection.execute(query, (int(FOREVER), capture, build_json_list(sized))), 8)
 
 
 def _read_memory_names(connection: sqlite3.Connection, capture: int) -> dict[int, str]:
@@ -102,7 +102,7 @@ def _read_memory_names(connection: sqlite3.Connection, capture: int) -> dict[int
         f" CROSS JOIN arguments a ON a.id = c.arguments WHERE s.kind {IN_JSON}"
     )
     kinds = find_kinds_by_function(connection, capture, (_DEFAULT_MEMORY_FUNCTION,))
-    for device, memory in connection.execute(query, (json_list(kinds),)):
+    for device, memory in connection.execute(query, (build_json_list(kinds),)):
         if (name := spaces.get(parse_address(memory))) is not None:
             spaces[parse_address(device)] = name
     return spaces
@@ -254,7 +254,7 @@ class _RunReader:
             f" CROSS JOIN arguments a ON a.id = c.arguments WHERE s.kind {IN_JSON} ORDER BY c.start"
         )
         kinds = find_kinds_by_function(self._connection, self._capture, (function,))
-        for call, start, text in self._connection.execute(query, (json_list(kinds),)):
+        for call, start, text in self._connection.execute(query, (build_json_list(kinds),)):
             yield call, start, json.loads(text)
 
     def find_executable(self, address: object, time: int) -> int:

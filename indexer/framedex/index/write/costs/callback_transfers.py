@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.write.costs.pieces import MAX_BYTES, read_arguments
 from framedex.index.write.costs.timeline import CallColumns, KindColumns
 from framedex.index.write.programs import EXECUTE_FUNCTION
@@ -34,7 +34,7 @@ def write_callback_transfers(connection: sqlite3.Connection, capture: int, kinds
     calls that run the program.
     """
     callback_kinds = kinds.find_kinds(HOST_CALLBACKS | {CALLBACK_RESULT})
-    connection.execute(f"DELETE FROM transfers WHERE kind {IN_JSON}", (json_list(callback_kinds.tolist()),))
+    connection.execute(f"DELETE FROM transfers WHERE kind {IN_JSON}", (build_json_list(callback_kinds.tolist()),))
     calls = CallColumns.read_calls_of_kinds(connection, capture, callback_kinds)
     _write_unrecorded_operands(connection, capture, kinds, _count_operands(connection, calls, kinds))
     if not len(calls):
@@ -75,7 +75,7 @@ def _count_operands(connection: sqlite3.Connection, calls: CallColumns, kinds: K
 
 def _write_unrecorded_operands(connection: sqlite3.Connection, capture: int, kinds: KindColumns, recorded: int) -> None:
     """Write the sends beyond the `recorded` operands, as transfers by the calls that run the programs."""
-    runs = json_list(kinds.find_kinds({EXECUTE_FUNCTION}).tolist())
+    runs = build_json_list(kinds.find_kinds({EXECUTE_FUNCTION}).tolist())
     connection.execute(f"DELETE FROM transfers WHERE kind {IN_JSON}", (runs,))
     query = (
         "SELECT c.kind, sum(json_extract(a.json, '$.\"options.num_send_ops\"')) AS sent, min(c.id), max(c.id)"

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.write.costs.program_code import CodeFrame, ProgramCode, PythonPath
 from framedex.index.write.costs.timeline import KindColumns
 from framedex.index.write.programs import COMPILE_FUNCTIONS, EXECUTE_FUNCTION, LOAD_FUNCTIONS
@@ -201,7 +201,7 @@ class LoopFinder:
         query = f"SELECT id, json FROM arguments WHERE id {IN_JSON}"
         texts = {
             number: tuple(_TRANSFER_FIELDS.findall(text))
-            for number, text in self._connection.execute(query, (json_list(known.tolist()),))
+            for number, text in self._connection.execute(query, (build_json_list(known.tolist()),))
         }
         first: tuple[str, ...] = ()
         for position in np.flatnonzero(is_of_row).tolist():

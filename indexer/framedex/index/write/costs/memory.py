@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.write.costs.activity import CaptureActivity
 from framedex.index.write.costs.allocations import read_allocator_pieces
 from framedex.index.write.costs.buffers import read_buffer_pieces
@@ -235,7 +235,7 @@ def _write_failures(
     outer = _find_outermost_calls(connection, call)
     failing, position = np.unique(outer, return_inverse=True)
     query = f"SELECT kind FROM call_rows WHERE id {IN_JSON} ORDER BY id"
-    (kinds,) = read_columns(connection.execute(query, (json_list(failing.tolist()),)), 1)
+    (kinds,) = read_columns(connection.execute(query, (build_json_list(failing.tolist()),)), 1)
     lines = LineGroups.from_calls(connection, outer, kinds[position])
     programs = find_programs_of_runs(connection, capture, failing)
     # for each outermost call the row of its first failed allocation, else its first failure
@@ -279,7 +279,7 @@ def _find_outermost_calls(connection: sqlite3.Connection, calls: Integers) -> In
     while True:
         known, position = np.unique(found, return_inverse=True)
         query = f"SELECT id, coalesce(inside, 0) FROM call_rows WHERE id {IN_JSON} ORDER BY id"
-        ids, inside = read_columns(connection.execute(query, (json_list(known.tolist()),)), 2)
+        ids, inside = read_columns(connection.execute(query, (build_json_list(known.tolist()),)), 2)
         back = np.zeros(len(known), np.int64)
         back[np.searchsorted(known, ids)] = inside
         if not back.any():

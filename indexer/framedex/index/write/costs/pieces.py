@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.write.tree import Integers
 
 FOREVER = np.iinfo(np.int64).max
@@ -71,13 +71,13 @@ def find_kinds_by_function(connection: sqlite3.Connection, capture: int, functio
         "SELECT k.id, b.name FROM call_kinds k JOIN boundaries b ON b.id = k.boundary"
         f" WHERE k.capture = ? AND k.error = 0 AND b.name {IN_JSON}"
     )
-    return dict(connection.execute(query, (capture, json_list(functions))))
+    return dict(connection.execute(query, (capture, build_json_list(functions))))
 
 
 def read_arguments(connection: sqlite3.Connection, arguments: Integers) -> dict[int, dict[str, Any]]:
     """Return the recorded arguments with these numbers."""
     query = f"SELECT id, json FROM arguments WHERE id {IN_JSON}"
-    ids = json_list(np.unique(arguments).tolist())
+    ids = build_json_list(np.unique(arguments).tolist())
     return {number: json.loads(text) for number, text in connection.execute(query, (ids,))}
 
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from framedex.base.regularfile import read_regular
 from framedex.captures.stored_files import read_cells
-from framedex.index.file.conventions import IN_JSON, PYTHON_LEAF, json_list
+from framedex.index.file.conventions import IN_JSON, PYTHON_LEAF, build_json_list
 from framedex.index.file.values import read_stored_text
 from framedex.index.write.tree import Integers
-from framedex.sources.file_versions import blob_name
+from framedex.sources.file_versions import compute_blob_name
 from framedex.sources.python_syntax import PythonScopes, Scope, SourceLoop, StatementBlock
 
 _MAX_FILE_BYTES = 4 << 20  # the maximum size of a parsed file, bytes
@@ -42,7 +42,7 @@ class SourceFile:
             content = read_regular(Path(self._path))
         except (OSError, ValueError):
             return PythonScopes(b"")
-        is_other = len(content) > _MAX_FILE_BYTES or (self._blob and blob_name(content) != self._blob)
+        is_other = len(content) > _MAX_FILE_BYTES or (self._blob and compute_blob_name(content) != self._blob)
         return PythonScopes(b"" if is_other else content)
 
 
@@ -113,7 +113,7 @@ class ProgramCode:
             " n.user_node = n.id FROM up CROSS JOIN nodes n ON n.id = up.parent) SELECT * FROM up"
         )
         wanted = sorted({*nodes} - {0})
-        steps = {node: step for node, *step in self._connection.execute(query, (json_list(wanted),))}
+        steps = {node: step for node, *step in self._connection.execute(query, (build_json_list(wanted),))}
         self._read_frames({frame for _, frame, _ in steps.values()})
         return {node: path for node in wanted if (path := self._build_path(steps, node)).frames}
 
@@ -136,7 +136,7 @@ class ProgramCode:
             " LEFT JOIN files f ON f.id = fr.file LEFT JOIN files r ON r.id = fr.recorded_file"
             f" LEFT JOIN file_versions v ON v.id = fr.version WHERE fn.language = 'python' AND fr.id {IN_JSON}"
         )
-        rows = self._connection.execute(query, (json_list(sorted(frames - self._frames.keys())),))
+        rows = self._connection.execute(query, (build_json_list(sorted(frames - self._frames.keys())),))
         for number, function, name, first_line, offset, line, path, blob, recorded in rows:
             cell = self._cells.get(recorded or "")
             key = (cell, "") if cell else (path, blob)
@@ -187,14 +187,14 @@ def _find_line_nodes(connection: sqlite3.Connection, calls: Integers, kinds: Int
         f" JOIN nodes n ON n.id = {PYTHON_LEAF}"
         f" WHERE n.user_node AND k.id {IN_JSON}"
     )
-    by_stack = dict(connection.execute(query, (json_list(known.tolist()),)))
+    by_stack = dict(connection.execute(query, (build_json_list(known.tolist()),)))
     nodes = np.array([by_stack.get(kind, 0) for kind in known.tolist()], np.int64)[position]
     without = np.flatnonzero((nodes == 0) & (calls > 0))
     linked = (
         "SELECT l.call, min(n.user_node) FROM call_links l JOIN nodes n ON n.id = l.node"
         f" WHERE n.user_node AND l.call {IN_JSON} GROUP BY l.call HAVING count(DISTINCT n.user_node) = 1"
     )
-    by_link = dict(connection.execute(linked, (json_list(calls[without].tolist()),)))
+    by_link = dict(connection.execute(linked, (build_json_list(calls[without].tolist()),)))
     nodes[without] = [by_link.get(call, 0) for call in calls[without].tolist()]
     return nodes
 
@@ -211,7 +211,7 @@ class LinePaths:
             f" WHERE n.id {IN_JSON}"
         )
         while coming:
-            new = {node: step for node, *step in connection.execute(query, (json_list(coming),))}
+            new = {node: step for node, *step in connection.execute(query, (build_json_list(coming),))}
             self._steps.update((node, (step[0], step[1], step[2])) for node, step in new.items())
             coming = {step[2] for step in new.values()} - {0} - self._steps.keys()
 

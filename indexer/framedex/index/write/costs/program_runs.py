@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.write.costs.buffers import Executables
 from framedex.index.write.costs.pieces import (
     END_CALL_JOIN,
@@ -162,7 +162,7 @@ def find_programs_of_runs(connection: sqlite3.Connection, capture: int, calls: I
         )
     )
     found = {}
-    for call, start, text in connection.execute(query, (json_list(calls.tolist()),)):
+    for call, start, text in connection.execute(query, (build_json_list(calls.tolist()),)):
         program = compiled_by.get(executables.find_run(text, start))
         if program is not None:
             found[call] = program

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from framedex.index.file.conventions import IN_JSON, PYTHON_LEAF, json_list
+from framedex.index.file.conventions import IN_JSON, PYTHON_LEAF, build_json_list
 from framedex.index.file.values import to_signed
 from framedex.index.write.costs.pieces import FOREVER, OBJECTS_FROM, read_columns
 from framedex.index.write.programs import COMPILE_FUNCTIONS, EXECUTE_FUNCTION, LOAD_FUNCTIONS
@@ -103,7 +103,7 @@ class CallColumns:
             f"SELECT {_COLUMNS} FROM captures p JOIN call_rows c ON c.id BETWEEN p.first_call AND p.last_call"
             f" WHERE p.id = ? AND c.kind {IN_JSON} ORDER BY c.id"
         )
-        return cls.from_rows(connection.execute(query, (capture, json_list(kinds.tolist()))))
+        return cls.from_rows(connection.execute(query, (capture, build_json_list(kinds.tolist()))))
 
     @classmethod
     def from_rows(cls, rows: Iterable[tuple[int, ...]]) -> CallColumns:
@@ -276,7 +276,7 @@ def read_buffer_addresses(connection: sqlite3.Connection, calls: CallColumns) ->
 
 def _read_addresses(connection: sqlite3.Connection, calls: CallColumns, pattern: re.Pattern[str]) -> Integers:
     known, position = np.unique(calls.arguments, return_inverse=True)
-    rows = connection.execute(f"SELECT id, json FROM arguments WHERE id {IN_JSON}", (json_list(known.tolist()),))
+    rows = connection.execute(f"SELECT id, json FROM arguments WHERE id {IN_JSON}", (build_json_list(known.tolist()),))
     found = {number: match[1] for number, text in rows if (match := pattern.search(text)) is not None}
     addresses = np.array([to_signed(parse_address(found.get(number))) for number in known.tolist()], np.int64)
     return addresses[position]

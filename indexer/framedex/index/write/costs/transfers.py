@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from framedex.index.file.conventions import IN_JSON, PYTHON_LEAF, json_list
+from framedex.index.file.conventions import IN_JSON, PYTHON_LEAF, build_json_list
 from framedex.index.write.bulk_rows import NULL
 from framedex.index.write.calls import CallWriter
 from framedex.index.write.costs.pieces import MAX_BYTES
@@ -283,7 +283,7 @@ class _TransferCauses:
             f" WHERE fn.language = 'python' AND fr.id {IN_JSON}"
         )
         self._functions |= dict.fromkeys(frames)
-        for frame, *function in self._connection.execute(query, (json_list(frames),)):
+        for frame, *function in self._connection.execute(query, (build_json_list(frames),)):
             self._functions[frame] = (function[0], function[1])
 
 

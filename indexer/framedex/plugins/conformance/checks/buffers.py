@@ -10,13 +10,13 @@ from framedex.plugins.conformance.client import (
     expect,
     expect_equal,
     expect_error,
-    int64_array,
-    outcome_of,
     pack_floats,
+    pack_int64s,
+    read_outcome,
     tiled_layout,
 )
 from framedex.plugins.conformance.model import check
-from framedex.plugins.conformance.plugin import BrokenRuleError, UnsupportedError, integers
+from framedex.plugins.conformance.plugin import BrokenRuleError, UnsupportedError, read_integers
 
 _ON_DELETE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 
@@ -41,7 +41,7 @@ def dimensions(client: Client) -> None:
 def unpadded_dimensions(client: Client) -> None:
     """The unpadded dimensions of a static buffer are its dimensions."""
     found = client.call("PJRT_Buffer_UnpaddedDimensions", buffer=_matrix(client))
-    expect_equal(integers(found.unpadded_dims, found.num_dims), [2, 3], "The unpadded dimensions")
+    expect_equal(read_integers(found.unpadded_dims, found.num_dims), [2, 3], "The unpadded dimensions")
 
 
 @check("PJRT_Buffer_DynamicDimensionIndices")
@@ -305,7 +305,7 @@ def view(client: Client) -> None:
     callback = _ON_DELETE(lambda memory, argument: deleted.append(memory))
     client.alive.append(callback)
     found = client.call(
-        "PJRT_Client_CreateViewOfDeviceBuffer", client=client.handle, device_buffer_ptr=pointer, dims=int64_array([4]),
+        "PJRT_Client_CreateViewOfDeviceBuffer", client=client.handle, device_buffer_ptr=pointer, dims=pack_int64s([4]),
         num_dims=1, element_type=F32, layout=None, device=client.device, on_delete_callback=callback,
     ).buffer  # fmt: skip
     expect_equal(client.fetch_floats(found), [1, 2, 3, 4], "The content of the view")
@@ -317,7 +317,7 @@ def view(client: Client) -> None:
 def uninitialized(client: Client) -> None:
     """An uninitialised buffer has its shape and becomes ready."""
     buffer = client.call(
-        "PJRT_Client_CreateUninitializedBuffer", client=client.handle, shape_dims=int64_array([2, 3]), shape_num_dims=2,
+        "PJRT_Client_CreateUninitializedBuffer", client=client.handle, shape_dims=pack_int64s([2, 3]), shape_num_dims=2,
         shape_element_type=F32, shape_layout=None, device=client.device, memory=None,
     ).buffer  # fmt: skip
     expect_equal(client.dims(buffer), [2, 3], "The dimensions")
@@ -329,7 +329,7 @@ def error_buffer(client: Client) -> str:
     """A buffer with an error has a shape, and its ready event has that error."""
     buffer = client.call(
         "PJRT_Client_CreateErrorBuffer", client=client.handle, error_code=13, error_message=b"on purpose",
-        error_message_size=10, shape_dims=int64_array([4]), shape_num_dims=1, shape_element_type=F32, shape_layout=None,
+        error_message_size=10, shape_dims=pack_int64s([4]), shape_num_dims=1, shape_element_type=F32, shape_layout=None,
         memory=client.default_memory(client.device),
     ).buffer  # fmt: skip
     expect_equal(client.dims(buffer), [4], "The dimensions")
@@ -341,7 +341,7 @@ def error_buffer_as_argument(client: Client) -> str:
     """A program with an error as argument has that error as result."""
     buffer = client.call(
         "PJRT_Client_CreateErrorBuffer", client=client.handle, error_code=13, error_message=b"on purpose",
-        error_message_size=10, shape_dims=int64_array([4]), shape_num_dims=1, shape_element_type=F32, shape_layout=None,
+        error_message_size=10, shape_dims=pack_int64s([4]), shape_num_dims=1, shape_element_type=F32, shape_layout=None,
         memory=client.default_memory(client.device),
     ).buffer  # fmt: skip
     return expect_error(lambda: client.fetch(client.run(client.add, [[buffer, client.floats(1, 2, 3, 4)]])[0][0]))
@@ -350,7 +350,7 @@ def error_buffer_as_argument(client: Client) -> str:
 def _alias(client: Client) -> Struct:
     return client.call(
         "PJRT_Client_CreateAliasBuffer", client=client.handle, memory=client.default_memory(client.device),
-        shape_dims=int64_array([4]), shape_num_dims=1, shape_element_type=F32, shape_layout=tiled_layout(0),
+        shape_dims=pack_int64s([4]), shape_num_dims=1, shape_element_type=F32, shape_layout=tiled_layout(0),
     )  # fmt: skip
 
 
@@ -369,7 +369,7 @@ def alias(client: Client) -> None:
 def alias_with_error(client: Client) -> str:
     """An alias buffer that is fulfilled with an error has that error."""
     created = _alias(client)
-    outcome_of(  # XLA returns the error that it was given
+    read_outcome(  # XLA returns the error that it was given
         lambda: client.call(
             "PJRT_Client_FulfillAliasBuffer", client=client.handle, buffer=None, status_code=13,
             error_message=b"on purpose", error_message_size=10,
@@ -384,7 +384,7 @@ def alias_with_error(client: Client) -> str:
 def bitcast(client: Client) -> None:
     """PJRT_Buffer_Bitcast reinterprets the bytes of a buffer."""
     found = client.call(
-        "PJRT_Buffer_Bitcast", buffer=client.floats(1, 2, 3, 4), element_type=S32, dims=int64_array([2, 2]), num_dims=2,
+        "PJRT_Buffer_Bitcast", buffer=client.floats(1, 2, 3, 4), element_type=S32, dims=pack_int64s([2, 2]), num_dims=2,
         device_layout=None,
     ).out_buffer  # fmt: skip
     expect_equal(client.fetch(found), pack_floats(1, 2, 3, 4), "The content")
@@ -399,7 +399,7 @@ def bitcast_to_other_size(client: Client) -> str:
             "PJRT_Buffer_Bitcast",
             buffer=client.floats(1, 2, 3, 4),
             element_type=F32,
-            dims=int64_array([64]),
+            dims=pack_int64s([64]),
             num_dims=1,
             device_layout=None,
         )
@@ -426,7 +426,7 @@ def memory_layout(client: Client) -> str:
     layout = client.call("PJRT_Buffer_GetMemoryLayout", buffer=_matrix(client)).layout
     if layout.type != 0:
         return "strides"
-    found = integers(layout.tiled.minor_to_major, layout.tiled.minor_to_major_size)
+    found = read_integers(layout.tiled.minor_to_major, layout.tiled.minor_to_major_size)
     if sorted(found) != [0, 1]:
         raise BrokenRuleError(f"minor_to_major is {found}.")
     return str(found)
@@ -438,7 +438,7 @@ def out_of_memory(client: Client) -> str:
     found = client.call("PJRT_Device_MemoryStats", device=client.device)
     if not found.bytes_limit_is_set:
         raise UnsupportedError("The device has no limit.")
-    dims = int64_array([found.bytes_limit // 4 + 1024])
+    dims = pack_int64s([found.bytes_limit // 4 + 1024])
     return expect_error(
         lambda: client.wait_ready(
             client.call(

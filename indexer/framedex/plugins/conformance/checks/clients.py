@@ -5,9 +5,9 @@ import ctypes
 from framedex.base import words
 from framedex.plugins.conformance import abi
 from framedex.plugins.conformance.abi import Struct
-from framedex.plugins.conformance.client import Client, expect, expect_equal, expect_error, outcome_of
+from framedex.plugins.conformance.client import Client, expect, expect_equal, expect_error, read_outcome
 from framedex.plugins.conformance.model import Stage, check
-from framedex.plugins.conformance.plugin import Plugin, addresses, make_named_values, text
+from framedex.plugins.conformance.plugin import Plugin, make_named_values, read_addresses, read_text
 
 
 @check("PJRT_Client_Create", "PJRT_Client_PlatformName", "PJRT_Client_PlatformVersion")
@@ -15,14 +15,14 @@ def create(client: Client) -> str:
     """PJRT_Client_Create returns a client without options from the caller, or with those of `--option`."""
     expect(client.handle, "PJRT_Client_Create returned OK and a null client.")
     name = client.call("PJRT_Client_PlatformName", client=client.handle)
-    return text(name.platform_name, name.platform_name_size)
+    return read_text(name.platform_name, name.platform_name_size)
 
 
 @check("PJRT_Client_PlatformName")
 def platform_name(client: Client) -> str:
     """The platform has a name."""
     found = client.call("PJRT_Client_PlatformName", client=client.handle)
-    name = text(found.platform_name, found.platform_name_size)
+    name = read_text(found.platform_name, found.platform_name_size)
     expect(name, "The platform name is empty.")
     return name
 
@@ -31,16 +31,18 @@ def platform_name(client: Client) -> str:
 def platform_version(client: Client) -> str:
     """The platform has a version text."""
     found = client.call("PJRT_Client_PlatformVersion", client=client.handle)
-    return text(found.platform_version, found.platform_version_size)[:60]
+    return read_text(found.platform_version, found.platform_version_size)[:60]
 
 
 @check("PJRT_Client_PlatformName")
 def platform_name_is_stable(client: Client) -> None:
-    """A text of the plug-in stays valid for the life of the client."""
+    """A string of the plug-in stays valid for the life of the client."""
     first = client.call("PJRT_Client_PlatformName", client=client.handle)
-    before = text(first.platform_name, first.platform_name_size)
+    before = read_text(first.platform_name, first.platform_name_size)
     client.compile(_TINY)
-    expect_equal(text(first.platform_name, first.platform_name_size), before, "The platform name after a compilation")
+    expect_equal(
+        read_text(first.platform_name, first.platform_name_size), before, "The platform name after a compilation"
+    )
 
 
 _TINY = "module @tiny { func.func public @main(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> } }"
@@ -58,7 +60,7 @@ def process_index(client: Client) -> str:
 def devices(client: Client) -> str:
     """The client has at least one device and no duplicates."""
     found = client.call("PJRT_Client_Devices", client=client.handle)
-    handles = addresses(found.devices, found.num_devices)
+    handles = read_addresses(found.devices, found.num_devices)
     expect(handles, "The client has no device.")
     expect_equal(len(set(handles)), len(handles), "The number of distinct devices")
     return words.count(len(handles), "device")
@@ -68,7 +70,7 @@ def devices(client: Client) -> str:
 def addressable_devices(client: Client) -> str:
     """Addressable devices are a part of all devices."""
     found = client.call("PJRT_Client_Devices", client=client.handle)
-    every = set(addresses(found.devices, found.num_devices))
+    every = set(read_addresses(found.devices, found.num_devices))
     expect(client.devices, "The client has no addressable device.")
     expect(set(client.devices) <= every, "An addressable device is not among the devices.")
     return words.count(len(client.devices), "device")
@@ -79,7 +81,7 @@ def same_devices_twice(client: Client) -> None:
     """Devices keep their addresses for the life of the client."""
     again = client.call("PJRT_Client_AddressableDevices", client=client.handle)
     expect_equal(
-        addresses(again.addressable_devices, again.num_addressable_devices), client.devices, "The second answer"
+        read_addresses(again.addressable_devices, again.num_addressable_devices), client.devices, "The second answer"
     )
 
 
@@ -123,7 +125,7 @@ def look_up_unknown_addressable_device(client: Client) -> str:
 def memories(client: Client) -> str:
     """The client lists the memories of its devices."""
     found = client.call("PJRT_Client_AddressableMemories", client=client.handle)
-    listed = addresses(found.addressable_memories, found.num_addressable_memories)
+    listed = read_addresses(found.addressable_memories, found.num_addressable_memories)
     owned = {memory for device in client.devices for memory in client.memories(device)}
     expect(owned <= set(listed), "A device has a memory that the client does not list.")
     return f"{len(listed)} memories"
@@ -174,7 +176,7 @@ def default_assignment_too_small(client: Client) -> str:
 def unknown_option(plugin: Plugin) -> str:
     """An unknown create option is ignored or an error, never a crash."""
     options = make_named_values({"framedex_unknown_option": "value"})
-    return outcome_of(lambda: plugin.call("PJRT_Client_Create", create_options=options, num_options=1))
+    return read_outcome(lambda: plugin.call("PJRT_Client_Create", create_options=options, num_options=1))
 
 
 @check("PJRT_Client_Create", "PJRT_Client_Destroy")
@@ -220,7 +222,7 @@ def dma(client: Client) -> None:
 def dma_unmap_unknown(client: Client) -> str:
     """Unmapping memory that is not mapped is an error, or does nothing."""
     page = ctypes.create_string_buffer(16)
-    return outcome_of(lambda: client.call("PJRT_Client_DmaUnmap", client=client.handle, data=page))
+    return read_outcome(lambda: client.call("PJRT_Client_DmaUnmap", client=client.handle, data=page))
 
 
 @check("PJRT_Client_PlatformName", each=(1, 2, 5))

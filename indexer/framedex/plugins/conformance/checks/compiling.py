@@ -6,7 +6,7 @@ from framedex.plugins.conformance.client import (
     expect,
     expect_equal,
     expect_error,
-    outcome_of,
+    read_outcome,
     unsupported_if_error,
 )
 from framedex.plugins.conformance.model import check
@@ -24,20 +24,20 @@ def add(client: Client) -> None:
 @check(_COMPILE)
 def empty_options(client: Client) -> None:
     """Compile options of zero bytes are an empty CompileOptionsProto: defaults, or an error."""
-    outcome_of(lambda: client.compile(programs.ADD, b""), "INVALID_ARGUMENT", "INTERNAL")
+    read_outcome(lambda: client.compile(programs.ADD, b""), "INVALID_ARGUMENT", "INTERNAL")
 
 
 @check(_COMPILE)
 def options_without_assignment(client: Client) -> None:
     """Without a device assignment the client chooses the device."""
-    loaded = client.compile(programs.ADD, programs.compile_options())
+    loaded = client.compile(programs.ADD, programs.encode_compile_options())
     expect_equal(_run_add(client, loaded), [11, 22, 33, 44], "The result")
 
 
 @check(_COMPILE)
 def portable(client: Client) -> None:
     """A portable executable of one device can be compiled."""
-    expect(client.compile(programs.ADD, programs.compile_options(portable=True)), "The executable is null.")
+    expect(client.compile(programs.ADD, programs.encode_compile_options(portable=True)), "The executable is null.")
 
 
 @check(_COMPILE)
@@ -49,9 +49,9 @@ def malformed_options(client: Client) -> str:
 @check(_COMPILE)
 def unknown_option_override(client: Client) -> str:
     """An unknown compiler option is ignored or an error that names it."""
-    extra = programs.option_override("framedex_unknown_option", "1")
+    extra = programs.encode_option_override("framedex_unknown_option", "1")
     try:
-        client.compile(programs.ADD, programs.compile_options(extra=extra))
+        client.compile(programs.ADD, programs.encode_compile_options(extra=extra))
     except PluginError as error:
         expect("framedex_unknown_option" in error.message, f"The error does not name the option: {error.message[:80]}")
         return error.code
@@ -117,19 +117,21 @@ def unknown_custom_call(client: Client) -> str:
 def replicas(client: Client) -> None:
     """A program for two replicas is compiled for the two assigned devices."""
     ids = [client.device_id(device) for device in client.need_devices(2)]
-    expect(client.compile(programs.REPLICAS, programs.compile_options(2, devices=ids)), "The executable is null.")
+    expect(
+        client.compile(programs.REPLICAS, programs.encode_compile_options(2, devices=ids)), "The executable is null."
+    )
 
 
 @check(_COMPILE)
 def too_many_replicas(client: Client) -> str:
     """A program for more replicas than devices is an error."""
-    return expect_error(lambda: client.compile(programs.ADD, programs.compile_options(4096)))
+    return expect_error(lambda: client.compile(programs.ADD, programs.encode_compile_options(4096)))
 
 
 @check(_COMPILE)
 def unknown_device(client: Client) -> str:
     """A device assignment with an unknown device is an error."""
-    return expect_error(lambda: client.compile(programs.ADD, programs.compile_options(devices=[123456])))
+    return expect_error(lambda: client.compile(programs.ADD, programs.encode_compile_options(devices=[123456])))
 
 
 @check(_COMPILE)
@@ -143,7 +145,7 @@ def twice(client: Client) -> None:
 @check(_COMPILE)
 def many_programs(client: Client) -> None:
     """20 programs can be alive at once."""
-    loaded = [client.compile(programs.identity("f32", [size])) for size in range(1, 21)]
+    loaded = [client.compile(programs.build_identity_program("f32", [size])) for size in range(1, 21)]
     for size, each in enumerate(loaded, 1):
         [[result]] = client.run(each, [[client.floats(*range(size))]])
         expect_equal(client.fetch_floats(result), [float(value) for value in range(size)], f"The result of size {size}")
@@ -179,7 +181,7 @@ def malformed_for_topology(client: Client) -> str:
 
 
 def _compile_for_topology(client: Client, handle: int | None, code: str = programs.ADD) -> int:
-    options = programs.compile_options()
+    options = programs.encode_compile_options()
     topology = client.call("PJRT_Client_TopologyDescription", client=client.handle).topology
     with unsupported_if_error("NOT_FOUND"):
         compiled: int = client.call(

@@ -4,7 +4,7 @@ import ctypes
 
 from framedex.plugins.conformance.client import Client, expect, expect_equal
 from framedex.plugins.conformance.model import check
-from framedex.plugins.conformance.plugin import UnsupportedError, named_values, text
+from framedex.plugins.conformance.plugin import UnsupportedError, read_named_values, read_text
 
 _DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
@@ -37,14 +37,14 @@ def process_index(client: Client) -> None:
 def description_attributes(client: Client) -> str:
     """The attributes of a description have names and values."""
     found = client.call("PJRT_DeviceDescription_Attributes", device_description=client.description(client.device))
-    return ", ".join(named_values(found.attributes, found.num_attributes))
+    return ", ".join(read_named_values(found.attributes, found.num_attributes))
 
 
 @check("PJRT_DeviceDescription_Attributes", "PJRT_Device_GetAttributes")
 def coordinates(client: Client) -> str:
     """`coords` is a list of integers, where a device has it."""
     found = client.call("PJRT_DeviceDescription_Attributes", device_description=client.description(client.device))
-    values = named_values(found.attributes, found.num_attributes)
+    values = read_named_values(found.attributes, found.num_attributes)
     if "coords" not in values:
         raise UnsupportedError("It has no attribute coords.")
     expect(isinstance(values["coords"], list), f"coords is {values['coords']!r}.")
@@ -55,7 +55,7 @@ def coordinates(client: Client) -> str:
 def kind(client: Client) -> str:
     """A device has a kind."""
     found = client.call("PJRT_DeviceDescription_Kind", device_description=client.description(client.device))
-    name = text(found.device_kind, found.device_kind_size)
+    name = read_text(found.device_kind, found.device_kind_size)
     expect(name, "The kind is empty.")
     return name
 
@@ -64,14 +64,14 @@ def kind(client: Client) -> str:
 def debug_string(client: Client) -> str:
     """A description has a text for debugging."""
     found = client.call("PJRT_DeviceDescription_DebugString", device_description=client.description(client.device))
-    return text(found.debug_string, found.debug_string_size)
+    return read_text(found.debug_string, found.debug_string_size)
 
 
 @check("PJRT_DeviceDescription_ToString")
 def to_string(client: Client) -> str:
     """A description has a text for users."""
     found = client.call("PJRT_DeviceDescription_ToString", device_description=client.description(client.device))
-    return text(found.to_string, found.to_string_size)
+    return read_text(found.to_string, found.to_string_size)
 
 
 @check("PJRT_Device_IsAddressable")
@@ -150,7 +150,7 @@ def clear_memory_statistics(client: Client) -> None:
 def attributes(client: Client) -> str:
     """The attributes of a device have names and values, and a deleter for their memory."""
     found = client.call("PJRT_Device_GetAttributes", device=client.device)
-    values = named_values(found.attributes, found.num_attributes)
+    values = read_named_values(found.attributes, found.num_attributes)
     if found.device_attributes:
         expect(found.attributes_deleter, "The attributes have memory and no deleter.")
         _DELETER(found.attributes_deleter)(found.device_attributes)

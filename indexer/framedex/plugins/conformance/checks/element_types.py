@@ -34,7 +34,7 @@ def _types() -> Iterator[ElementType]:
     yield ElementType("F4E2M1FN", "f4E2M1FN", 1, 0x0F)
 
 
-TYPES = tuple(each for each in _types() if each.name in abi.enumerators("PJRT_Buffer_Type"))
+TYPES = tuple(each for each in _types() if each.name in abi.read_enumerators("PJRT_Buffer_Type"))
 _COUNT = 12
 
 
@@ -44,7 +44,7 @@ def _content(element: ElementType) -> bytes:
 
 def _put(client: Client, element: ElementType) -> int:
     """A buffer of this type. Raises UnsupportedError if the plug-in names the type as unsupported."""
-    number = abi.enumerators("PJRT_Buffer_Type")[element.name]
+    number = abi.read_enumerators("PJRT_Buffer_Type")[element.name]
     with unsupported_if_error():
         return client.put(_content(element), number, [3, 4])
 
@@ -54,7 +54,7 @@ def transfer(client: Client, element: ElementType) -> None:
     """The content of a buffer is the same after both transfers. Types below a byte take a byte each on the host."""
     buffer = _put(client, element)
     number = client.call("PJRT_Buffer_ElementType", buffer=buffer).type
-    expect_equal(number, abi.enumerators("PJRT_Buffer_Type")[element.name], "The type")
+    expect_equal(number, abi.read_enumerators("PJRT_Buffer_Type")[element.name], "The type")
     found = client.fetch(buffer)
     expect(found == _content(element), f"The content is {found[:16].hex()}, not {_content(element)[:16].hex()}.")
 
@@ -65,9 +65,9 @@ def program(client: Client, element: ElementType) -> None:
     """A program that returns its argument keeps the type and the content."""
     buffer = _put(client, element)
     with unsupported_if_error():
-        loaded = client.compile(programs.identity(element.mlir, [3, 4]))
+        loaded = client.compile(programs.build_identity_program(element.mlir, [3, 4]))
     [[result]] = client.run(loaded, [[buffer]])
     number = client.call("PJRT_Buffer_ElementType", buffer=result).type
-    expect_equal(number, abi.enumerators("PJRT_Buffer_Type")[element.name], "The type of the result")
+    expect_equal(number, abi.read_enumerators("PJRT_Buffer_Type")[element.name], "The type of the result")
     found = client.fetch(result)
     expect(found == _content(element), f"The result is {found[:16].hex()}, not {_content(element)[:16].hex()}.")

@@ -20,7 +20,7 @@ def _ready_event(client: Client) -> int:
 
 def _pending(client: Client) -> tuple[int, int]:
     """The completion event and the result of a program that runs for a while."""
-    loaded = client.compile(programs.loop(60))
+    loaded = client.compile(programs.build_loop_program(60))
     execution = client.start(loaded, [[client.put(pack_floats(1.0) * 65536, dims=[256, 256])]])
     return execution.events[0], execution.results[0][0]
 

@@ -4,9 +4,16 @@ import ctypes
 
 from framedex.plugins.conformance import abi, programs
 from framedex.plugins.conformance.abi import Struct
-from framedex.plugins.conformance.client import Client, expect, expect_equal, outcome_of
+from framedex.plugins.conformance.client import Client, expect, expect_equal, read_outcome
 from framedex.plugins.conformance.model import Stage, check
-from framedex.plugins.conformance.plugin import UnsupportedError, addresses, integers, named_values, take_bytes, text
+from framedex.plugins.conformance.plugin import (
+    UnsupportedError,
+    read_addresses,
+    read_integers,
+    read_named_values,
+    read_text,
+    take_bytes,
+)
 
 _PROGRAM = Stage.PROGRAM
 
@@ -26,7 +33,7 @@ def executable(client: Client) -> None:
 def name(client: Client) -> str:
     """A program has a name."""
     found = client.call("PJRT_Executable_Name", executable=client.executable(client.add))
-    return text(found.executable_name, found.executable_name_size)
+    return read_text(found.executable_name, found.executable_name_size)
 
 
 @check("PJRT_Executable_NumReplicas", "PJRT_Executable_NumPartitions", stage=_PROGRAM)
@@ -42,7 +49,7 @@ def replicas_and_partitions(client: Client) -> None:
 def two_replicas(client: Client) -> None:
     """A program for two replicas has two."""
     ids = [client.device_id(device) for device in client.need_devices(2)]
-    loaded = client.compile(programs.REPLICAS, programs.compile_options(2, devices=ids))
+    loaded = client.compile(programs.REPLICAS, programs.encode_compile_options(2, devices=ids))
     found = client.call("PJRT_Executable_NumReplicas", executable=client.executable(loaded))
     expect_equal(found.num_replicas, 2, "num_replicas")
 
@@ -58,8 +65,8 @@ def output_count(client: Client, count: int) -> None:
 def output_types(client: Client) -> None:
     """The output types are those of the results of `main`."""
     found = client.call("PJRT_Executable_OutputElementTypes", executable=_two_results(client))
-    types = integers(found.output_types, found.num_output_types, ctypes.c_int)
-    wanted = [abi.enumerators("PJRT_Buffer_Type")[each] for each in ("F32", "S32")]
+    types = read_integers(found.output_types, found.num_output_types, ctypes.c_int)
+    wanted = [abi.read_enumerators("PJRT_Buffer_Type")[each] for each in ("F32", "S32")]
     expect_equal(types, wanted, "The types")
 
 
@@ -68,8 +75,8 @@ def output_dimensions(client: Client) -> None:
     """The output dimensions are those of the results of `main`, one after the other."""
     found = client.call("PJRT_Executable_OutputDimensions", executable=_two_results(client))
     expect_equal(found.num_outputs, 2, "num_outputs")
-    expect_equal(integers(found.dim_sizes, 2, ctypes.c_size_t), [2, 0], "dim_sizes")
-    expect_equal(integers(found.dims, 2), [3, 2], "dims")
+    expect_equal(read_integers(found.dim_sizes, 2, ctypes.c_size_t), [2, 0], "dim_sizes")
+    expect_equal(read_integers(found.dims, 2), [3, 2], "dims")
 
 
 @check("PJRT_Executable_OutputMemoryKinds", stage=_PROGRAM)
@@ -77,8 +84,8 @@ def output_memory_kinds(client: Client) -> str:
     """Each output has a memory kind that is a kind of the device."""
     found = client.call("PJRT_Executable_OutputMemoryKinds", executable=_two_results(client))
     expect_equal(found.num_outputs, 2, "num_outputs")
-    sizes = integers(found.memory_kind_sizes, 2, ctypes.c_size_t)
-    kinds = [text(at, size) for at, size in zip(addresses(found.memory_kinds, 2), sizes, strict=True)]
+    sizes = read_integers(found.memory_kind_sizes, 2, ctypes.c_size_t)
+    kinds = [read_text(at, size) for at, size in zip(read_addresses(found.memory_kinds, 2), sizes, strict=True)]
     known = [client.memory_kind(memory) for memory in client.memories(client.device)]
     expect(set(kinds) <= set(known), f"The kinds are {kinds}; the device has {known}.")
     return ", ".join(kinds)
@@ -89,8 +96,8 @@ def parameter_memory_kinds(client: Client) -> str:
     """Each parameter has a memory kind."""
     found = client.call("PJRT_Executable_ParameterMemoryKinds", executable=client.executable(client.add))
     expect_equal(found.num_parameters, 2, "num_parameters")
-    sizes = integers(found.memory_kind_sizes, 2, ctypes.c_size_t)
-    return ", ".join(text(at, size) for at, size in zip(addresses(found.memory_kinds, 2), sizes, strict=True))
+    sizes = read_integers(found.memory_kind_sizes, 2, ctypes.c_size_t)
+    return ", ".join(read_text(at, size) for at, size in zip(read_addresses(found.memory_kinds, 2), sizes, strict=True))
 
 
 @check("PJRT_Executable_SizeOfGeneratedCodeInBytes", stage=_PROGRAM)
@@ -104,7 +111,7 @@ def code_size(client: Client) -> str:
 def costs(client: Client) -> str:
     """The costs are named values; `flops` of an addition of four floats is not negative."""
     found = client.call("PJRT_Executable_GetCostAnalysis", executable=client.executable(client.add))
-    values = named_values(found.properties, found.num_properties)
+    values = read_named_values(found.properties, found.num_properties)
     expect(values.get("flops", 0) >= 0, f"flops is {values.get('flops')}.")
     return ", ".join(f"{key}={value:g}" for key, value in list(values.items())[:4] if isinstance(value, (int, float)))
 
@@ -114,7 +121,7 @@ def costs_twice(client: Client) -> None:
     """The costs are the same at each call."""
     program = client.executable(client.add)
     found = [client.call("PJRT_Executable_GetCostAnalysis", executable=program) for _ in range(2)]
-    first, second = (named_values(each.properties, each.num_properties) for each in found)
+    first, second = (read_named_values(each.properties, each.num_properties) for each in found)
     expect_equal(second, first, "The second answer")
 
 
@@ -146,7 +153,7 @@ def _optimized(client: Client) -> tuple[str, bytes]:
     code = ctypes.create_string_buffer(program.code_size + 1)
     program.code = code
     client.call("PJRT_Executable_OptimizedProgram", executable=target, program=program)
-    return text(program.format, program.format_size), code.raw[: program.code_size]
+    return read_text(program.format, program.format_size), code.raw[: program.code_size]
 
 
 @check("PJRT_Executable_OptimizedProgram", stage=_PROGRAM)
@@ -203,7 +210,9 @@ def compile_options(client: Client) -> str:
 def devices(client: Client) -> None:
     """A program for the first device names that device."""
     found = client.call("PJRT_LoadedExecutable_AddressableDevices", executable=client.add)
-    expect_equal(addresses(found.addressable_devices, found.num_addressable_devices), [client.device], "The devices")
+    expect_equal(
+        read_addresses(found.addressable_devices, found.num_addressable_devices), [client.device], "The devices"
+    )
 
 
 @check("PJRT_LoadedExecutable_AddressableDeviceLogicalIds", stage=_PROGRAM)
@@ -211,7 +220,7 @@ def logical_ids(client: Client) -> None:
     """A program for one device is its replica 0 and partition 0."""
     found = client.call("PJRT_LoadedExecutable_AddressableDeviceLogicalIds", executable=client.add)
     expect_equal(found.num_addressable_device_logical_ids, 1, "The number of logical ids")
-    expect_equal(integers(found.addressable_device_logical_ids, 2, ctypes.c_int), [0, 0], "Replica and partition")
+    expect_equal(read_integers(found.addressable_device_logical_ids, 2, ctypes.c_int), [0, 0], "Replica and partition")
 
 
 @check("PJRT_LoadedExecutable_GetDeviceAssignment", stage=_PROGRAM)
@@ -242,4 +251,4 @@ def run_deleted(client: Client) -> str:
     """The execution of a deleted executable is an error, or it runs."""
     arguments = [client.floats(1, 2, 3, 4), client.floats(1, 2, 3, 4)]
     client.call("PJRT_LoadedExecutable_Delete", executable=client.add)
-    return outcome_of(lambda: client.fetch(client.run(client.add, [arguments], outputs=1)[0][0]))
+    return read_outcome(lambda: client.fetch(client.run(client.add, [arguments], outputs=1)[0][0]))

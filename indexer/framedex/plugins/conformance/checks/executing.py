@@ -11,9 +11,9 @@ from framedex.plugins.conformance.client import (
     expect,
     expect_equal,
     expect_error,
-    int64_array,
-    outcome_of,
     pack_floats,
+    pack_int64s,
+    read_outcome,
 )
 from framedex.plugins.conformance.model import Stage, check
 
@@ -83,7 +83,7 @@ def no_results(client: Client) -> None:
 @check(_EXECUTE, stage=_PROGRAM, each=(10, 100, 300))
 def many_results(client: Client, count: int) -> None:
     """A program may have many arguments and results."""
-    loaded = client.compile(programs.many_results(count))
+    loaded = client.compile(programs.build_program_with_results(count))
     [row] = client.run(loaded, [[client.floats(number, number) for number in range(count)]])
     for number in (0, count // 2, count - 1):
         expect_equal(client.fetch_floats(row[number]), [2.0 * number] * 2, f"Result {number}")
@@ -92,7 +92,7 @@ def many_results(client: Client, count: int) -> None:
 @check(_EXECUTE, stage=_PROGRAM)
 def zero_size(client: Client) -> None:
     """A program may have arguments and results without elements."""
-    loaded = client.compile(programs.identity("f32", [0, 3]))
+    loaded = client.compile(programs.build_identity_program("f32", [0, 3]))
     [[result]] = client.run(loaded, [[client.put(b"", F32, [0, 3])]])
     expect_equal(client.fetch(result), b"", "The result")
 
@@ -137,7 +137,7 @@ def chain(client: Client) -> None:
 @check(_EXECUTE, "PJRT_LoadedExecutable_Destroy", stage=_PROGRAM)
 def destroyed_while_running(client: Client) -> None:
     """An executable can be destroyed while it runs."""
-    loaded = client.compile(programs.loop(40))
+    loaded = client.compile(programs.build_loop_program(40))
     execution = client.start(loaded, [[client.put(pack_floats(1.0) * 65536, dims=[256, 256])]])
     client.call("PJRT_LoadedExecutable_Destroy", executable=loaded)
     client.wait(execution.events[0])
@@ -181,14 +181,14 @@ def donated_twice(client: Client) -> str:
         expect_equal(client.fetch_floats(result), [2, 4, 6, 8], "The result")
         expect(client.is_deleted(buffer), "The donated buffer is not deleted.")
 
-    return outcome_of(run)
+    return read_outcome(run)
 
 
 @check(_EXECUTE, stage=_PROGRAM)
 def non_donatable(client: Client) -> None:
     """An argument in `non_donatable_input_indices` survives a program that would donate it."""
     arguments = _arguments(client)
-    indices = int64_array([0])
+    indices = pack_int64s([0])
     options = Struct("PJRT_ExecuteOptions", non_donatable_input_indices=indices, num_non_donatable_input_indices=1)
     [[result]] = client.run(client.compile(programs.DONATE), [arguments], options=options)
     expect(not client.is_deleted(arguments[0]), "The argument is deleted.")
@@ -233,7 +233,7 @@ def argument_on_other_device(client: Client) -> str:
         [[result]] = client.run(client.add, [arguments])
         expect_equal(client.fetch_floats(result), [11, 22, 33, 44], "The result")
 
-    return outcome_of(run)
+    return read_outcome(run)
 
 
 @check(_EXECUTE, stage=_PROGRAM)
@@ -247,7 +247,7 @@ def replicas(client: Client) -> None:
     """A program on two replicas runs on both and reduces between them."""
     devices = client.need_devices(2)
     ids = [client.device_id(device) for device in devices]
-    loaded = client.compile(programs.REPLICAS, programs.compile_options(2, devices=ids))
+    loaded = client.compile(programs.REPLICAS, programs.encode_compile_options(2, devices=ids))
     rows = [[client.floats(1, 2, 3, 4, device=devices[0])], [client.floats(10, 20, 30, 40, device=devices[1])]]
     for [result], device in zip(client.run(loaded, rows), devices, strict=True):
         expect_equal(client.fetch_floats(result), [11, 22, 33, 44], "The result")
@@ -259,7 +259,7 @@ def partitions(client: Client) -> None:
     """A program in two partitions gives each device its half."""
     devices = client.need_devices(2)
     ids = [client.device_id(device) for device in devices]
-    loaded = client.compile(programs.PARTITIONS, programs.compile_options(1, 2, devices=ids))
+    loaded = client.compile(programs.PARTITIONS, programs.encode_compile_options(1, 2, devices=ids))
     rows = [[client.floats(1, 2, device=devices[0])], [client.floats(3, 4, device=devices[1])]]
     halves = [client.fetch_floats(result) for [result] in client.run(loaded, rows)]
     expect_equal(halves, [[2, 4], [6, 8]], "The halves")
@@ -269,7 +269,7 @@ def partitions(client: Client) -> None:
 def on_second_device(client: Client) -> None:
     """A program that is compiled for the second device runs there."""
     _, second = client.need_devices(2)
-    loaded = client.compile(programs.ADD, programs.compile_options(devices=[client.device_id(second)]))
+    loaded = client.compile(programs.ADD, programs.encode_compile_options(devices=[client.device_id(second)]))
     arguments = [client.floats(1, 2, 3, 4, device=second), client.floats(1, 2, 3, 4, device=second)]
     [[result]] = client.run(loaded, [arguments])
     expect_equal(client.call("PJRT_Buffer_Device", buffer=result).device, second, "The device of the result")
@@ -279,7 +279,7 @@ def on_second_device(client: Client) -> None:
 @check(_EXECUTE, stage=_PROGRAM)
 def portable(client: Client) -> None:
     """A portable executable runs on each device that `execute_device` names."""
-    loaded = client.compile(programs.ADD, programs.compile_options(portable=True))
+    loaded = client.compile(programs.ADD, programs.encode_compile_options(portable=True))
     for device in client.devices:
         arguments = [client.floats(1, 2, 3, 4, device=device), client.floats(1, 2, 3, 4, device=device)]
         [[result]] = client.run(loaded, [arguments], execute_device=device)
@@ -324,7 +324,7 @@ def with_context(client: Client) -> None:
 def large_result(client: Client) -> None:
     """A result of 16 MiB is right at its ends."""
     count = 4 << 20
-    loaded = client.compile(programs.identity("f32", [count]))
+    loaded = client.compile(programs.build_identity_program("f32", [count]))
     content = ctypes.create_string_buffer(pack_floats(5) + bytes(4 * count - 8) + pack_floats(6), 4 * count)
     [[result]] = client.run(loaded, [[client.put(content, F32, [count])]])
     found = client.fetch(result, 4 * count)

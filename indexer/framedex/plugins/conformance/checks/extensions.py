@@ -4,9 +4,16 @@ import ctypes
 from typing import Any
 
 from framedex.plugins.conformance.abi import Struct
-from framedex.plugins.conformance.client import Client, expect, expect_equal, expect_error, outcome_of, pack_floats
+from framedex.plugins.conformance.client import Client, expect, expect_equal, expect_error, pack_floats, read_outcome
 from framedex.plugins.conformance.model import Stage, check
-from framedex.plugins.conformance.plugin import Plugin, UnsupportedError, addresses, integers, take_bytes, text
+from framedex.plugins.conformance.plugin import (
+    Plugin,
+    UnsupportedError,
+    read_addresses,
+    read_integers,
+    read_text,
+    take_bytes,
+)
 
 _HANDLER = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
 
@@ -23,9 +30,9 @@ def memory_descriptions(client: Client) -> str:
         device_description=client.description(client.device),
     )  # fmt: skip
     kinds = []
-    for each in addresses(found.memory_descriptions, found.num_memory_descriptions):
+    for each in read_addresses(found.memory_descriptions, found.num_memory_descriptions):
         described = enter("MemoryDescriptions", "PJRT_MemoryDescription_Kind", memory_description=each)
-        kinds.append(text(described.kind, described.kind_size))
+        kinds.append(read_text(described.kind, described.kind_size))
     default = ctypes.c_int64(found.default_memory_index).value
     expect(-1 <= default < len(kinds), f"default_memory_index is {default} of {len(kinds)}.")
     return ", ".join(kinds)
@@ -40,7 +47,7 @@ def ffi_handler(plugin: Plugin) -> None:
     handler = _HANDLER(lambda frame: None)
     _keep.append(handler)
     name, platform = b"framedex_conformance", b"Host"
-    outcome_of(  # the handler here answers no metadata query, which XLA refuses
+    read_outcome(  # the handler here answers no metadata query, which XLA refuses
         lambda: plugin.call_extension(
             "FFI", "register_handler", target_name=name, target_name_size=len(name), handler=handler,
             platform_name=platform, platform_name_size=len(platform), traits=0,
@@ -54,7 +61,7 @@ def ffi_user_data(client: Client) -> str:
     """User data of an unknown type is accepted or an error, never a crash."""
     context = client.call("PJRT_ExecuteContext_Create").context
     data = Struct("PJRT_FFI_UserData", type_id=1, data=ctypes.create_string_buffer(8))
-    return outcome_of(lambda: client.plugin.call_extension("FFI", "user_data_add", context=context, user_data=data))
+    return read_outcome(lambda: client.plugin.call_extension("FFI", "user_data_add", context=context, user_data=data))
 
 
 _keep: list[object] = []
@@ -198,9 +205,10 @@ def phases(plugin: Plugin) -> str:
     """The compiler of phases names them."""
     compiler = plugin.call_extension("PhaseCompile", "phase_compile_get_compiler").phase_compiler
     found = plugin.call_extension("PhaseCompile", "phase_compile_get_phase_names", phase_compiler=compiler)
-    sizes = integers(found.phase_names_sizes, found.num_phase_names, ctypes.c_size_t)
+    sizes = read_integers(found.phase_names_sizes, found.num_phase_names, ctypes.c_size_t)
     names = [
-        text(at, size) for at, size in zip(addresses(found.phase_names, found.num_phase_names), sizes, strict=True)
+        read_text(at, size)
+        for at, size in zip(read_addresses(found.phase_names, found.num_phase_names), sizes, strict=True)
     ]
     plugin.call_extension("PhaseCompile", "phase_compile_destroy_compiler", phase_compiler=compiler)
     return ", ".join(names)
@@ -336,7 +344,7 @@ def gpu_custom_call(plugin: Plugin) -> None:
 @check("PJRT_Transfers_PJRT_Client_CrossHostSendBuffers")
 def cross_host_send_nothing(client: Client) -> str:
     """Sending no buffers to another host does nothing, or is an error."""
-    return outcome_of(
+    return read_outcome(
         lambda: client.plugin.call_extension(
             "CrossHostTransfers", "PJRT_Transfers_PJRT_Client_CrossHostSendBuffers", client=client.handle,
             num_buffers=0, send_events=None,
@@ -349,7 +357,7 @@ def callback(client: Client) -> str:
     """A callback for slice failures can be registered, or the plug-in says why not."""
     function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(lambda arguments, user: None)
     client.alive.append(function)
-    return outcome_of(
+    return read_outcome(
         lambda: client.plugin.call_extension(
             "Callback", "register_callback", client=client.handle, type=1, callback=function
         )
@@ -367,4 +375,4 @@ def clear_transform(plugin: Plugin) -> str:
         )
         expect(not found.cleared, "cleared is true.")
 
-    return outcome_of(clear)
+    return read_outcome(clear)

@@ -10,9 +10,9 @@ from framedex.plugins.conformance.client import (
     expect,
     expect_equal,
     expect_error,
-    int64_array,
-    outcome_of,
     pack_floats,
+    pack_int64s,
+    read_outcome,
     tiled_layout,
 )
 from framedex.plugins.conformance.model import check
@@ -91,7 +91,7 @@ def zero_size_null_data(client: Client) -> None:
 
 
 @check(_PUT, each=(1, 2, 4, 6, 8))
-def ranks(client: Client, rank: int) -> None:
+def many_dimensions(client: Client, rank: int) -> None:
     """A buffer may have many dimensions."""
     content = pack_floats(*range(2**rank))
     buffer = client.put(content, F32, [2] * rank)
@@ -103,14 +103,14 @@ def ranks(client: Client, rank: int) -> None:
 def large(client: Client, mebibytes: int) -> None:
     """A large buffer keeps its content."""
     content = bytes(range(256)) * (mebibytes * 4096)
-    buffer = client.put(content, abi.enumerators("PJRT_Buffer_Type")["U8"], [len(content)])
+    buffer = client.put(content, abi.read_enumerators("PJRT_Buffer_Type")["U8"], [len(content)])
     expect(client.fetch(buffer, len(content)) == content, "The content differs.")
 
 
 @check(_PUT)
 def row_major_strides(client: Client) -> None:
     """Strides of a row-major array are accepted."""
-    strides = int64_array([12, 4])
+    strides = pack_int64s([12, 4])
     buffer = client.put(pack_floats(1, 2, 3, 4, 5, 6), F32, [2, 3], byte_strides=strides, num_byte_strides=2)
     expect_equal(client.fetch_floats(buffer), [1, 2, 3, 4, 5, 6], "The content")
 
@@ -118,7 +118,7 @@ def row_major_strides(client: Client) -> None:
 @check(_PUT)
 def column_major_strides(client: Client) -> None:
     """Strides of a transposed array transpose it."""
-    strides = int64_array([4, 8])
+    strides = pack_int64s([4, 8])
     buffer = client.put(pack_floats(1, 2, 3, 4, 5, 6), F32, [2, 3], byte_strides=strides, num_byte_strides=2)
     expect_equal(client.fetch_floats(buffer), [1, 3, 5, 2, 4, 6], "The content")
 
@@ -126,14 +126,14 @@ def column_major_strides(client: Client) -> None:
 @check(_PUT)
 def padded_strides(client: Client) -> None:
     """Strides may skip bytes between rows, or the call is an error."""
-    strides = int64_array([16, 4])
+    strides = pack_int64s([16, 4])
     content = pack_floats(1, 2, 3, -1, 4, 5, 6, -1)
 
     def transfer() -> None:
         buffer = client.put(content, F32, [2, 3], byte_strides=strides, num_byte_strides=2)
         expect_equal(client.fetch_floats(buffer), [1, 2, 3, 4, 5, 6], "The content")
 
-    outcome_of(transfer, "INVALID_ARGUMENT")
+    read_outcome(transfer, "INVALID_ARGUMENT")
 
 
 @check(_PUT)
@@ -152,7 +152,7 @@ def device_layout(client: Client) -> None:
         found = client.fetch(buffer, 24, host_layout=tiled_layout(1, 0))
         expect_equal(found, pack_floats(1, 2, 3, 4, 5, 6), "The content")
 
-    outcome_of(transfer, "INVALID_ARGUMENT")
+    read_outcome(transfer, "INVALID_ARGUMENT")
 
 
 @check(_PUT, "PJRT_Buffer_ToHostBuffer")

@@ -6,10 +6,10 @@ from framedex.plugins.conformance import programs
 from framedex.plugins.conformance.abi import Struct
 from framedex.plugins.conformance.client import (
     Client,
+    build_pointers,
     expect,
     expect_equal,
     pack_floats,
-    pointers,
     unsupported_if_error,
 )
 from framedex.plugins.conformance.model import Stage, check
@@ -40,7 +40,7 @@ def send(client: Client) -> None:
 
     callback = _SEND(receive)
     info = Struct("PJRT_SendCallbackInfo", channel_id=_CHANNEL, user_arg=None, send_callback=callback)
-    options = Struct("PJRT_ExecuteOptions", send_callbacks=pointers([info._memory]), num_send_ops=1)
+    options = Struct("PJRT_ExecuteOptions", send_callbacks=build_pointers([info._memory]), num_send_ops=1)
     client.alive += [callback, info]
     client.run(loaded, [[client.floats(1, 2, 3, 4)]], options=options)
     expect_equal(b"".join(received), pack_floats(1, 2, 3, 4), "The received bytes")
@@ -53,7 +53,7 @@ _STREAM = "PJRT_CopyToDeviceStream_"
        f"{_STREAM}Destroy", stage=Stage.PROGRAM)  # fmt: skip
 def receive(client: Client) -> None:
     """A program receives an array from the callback of its channel, through a stream of chunks."""
-    loaded = _compile(client, programs.receive(_CHANNEL))
+    loaded = _compile(client, programs.build_receive_program(_CHANNEL))
     content = ctypes.create_string_buffer(pack_floats(5, 6, 7, 8), 16)
     free = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(lambda data, argument: None)
     seen: dict[str, int] = {}
@@ -74,7 +74,7 @@ def receive(client: Client) -> None:
 
     callback = _RECEIVE(answer)
     info = Struct("PJRT_RecvCallbackInfo", channel_id=_CHANNEL, user_arg=None, recv_callback=callback)
-    options = Struct("PJRT_ExecuteOptions", recv_callbacks=pointers([info._memory]), num_recv_ops=1)
+    options = Struct("PJRT_ExecuteOptions", recv_callbacks=build_pointers([info._memory]), num_recv_ops=1)
     client.alive += [callback, info, free]
     [[result]] = client.run(loaded, [[client.floats(0, 0, 0, 0)]], options=options)
     expect(not failures, f"The callback failed: {failures[:1]}.")

@@ -4,9 +4,9 @@ import ctypes
 
 from framedex.plugins.conformance import programs
 from framedex.plugins.conformance.abi import Struct
-from framedex.plugins.conformance.client import F32, Client, expect, expect_equal, int64_array, pack_floats
+from framedex.plugins.conformance.client import F32, Client, expect, expect_equal, pack_floats, pack_int64s
 from framedex.plugins.conformance.model import check
-from framedex.plugins.conformance.plugin import addresses, text
+from framedex.plugins.conformance.plugin import read_addresses, read_text
 
 _NAME = "Layouts"
 _DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
@@ -15,7 +15,7 @@ _DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 def _serialize(client: Client, layout: int) -> str:
     """The text of a layout, which is destroyed only if `_destroy` is called."""
     found: Struct = client.plugin.call_extension(_NAME, "PJRT_Layouts_MemoryLayout_Serialize", layout=layout)
-    content = text(found.serialized_bytes, found.serialized_bytes_size)
+    content = read_text(found.serialized_bytes, found.serialized_bytes_size)
     if found.serialized_layout:
         _DELETER(found.serialized_layout_deleter)(found.serialized_layout)
     return content
@@ -23,7 +23,7 @@ def _serialize(client: Client, layout: int) -> str:
 
 def _default(client: Client, *dims: int) -> int:
     found = client.plugin.call_extension(
-        _NAME, "PJRT_Layouts_PJRT_Client_GetDefaultLayout", client=client.handle, type=F32, dims=int64_array(dims),
+        _NAME, "PJRT_Layouts_PJRT_Client_GetDefaultLayout", client=client.handle, type=F32, dims=pack_int64s(dims),
         num_dims=len(dims),
     )  # fmt: skip
     return int(found.layout)
@@ -76,7 +76,7 @@ def of_parameters(client: Client) -> str:
         _NAME, "PJRT_Layouts_PJRT_Executable_GetParameterLayouts", executable=executable
     )
     expect_equal(found.num_parameters, 2, "num_parameters")
-    return ", ".join(_serialize(client, each) for each in addresses(found.layouts, found.num_parameters))
+    return ", ".join(_serialize(client, each) for each in read_addresses(found.layouts, found.num_parameters))
 
 
 @check("PJRT_Layouts_PJRT_Executable_GetOutputLayouts")
@@ -85,7 +85,7 @@ def of_outputs(client: Client) -> str:
     executable = client.executable(client.compile(programs.TWO_RESULTS))
     found = client.plugin.call_extension(_NAME, "PJRT_Layouts_PJRT_Executable_GetOutputLayouts", executable=executable)
     expect_equal(found.num_outputs, 2, "num_outputs")
-    return ", ".join(_serialize(client, each) for each in addresses(found.layouts, found.num_outputs))
+    return ", ".join(_serialize(client, each) for each in read_addresses(found.layouts, found.num_outputs))
 
 
 @check("PJRT_Layouts_PJRT_Topology_GetDefaultLayout", "PJRT_Client_TopologyDescription")
@@ -94,7 +94,7 @@ def of_topology(client: Client) -> str:
     topology = client.call("PJRT_Client_TopologyDescription", client=client.handle).topology
     found = client.plugin.call_extension(
         _NAME, "PJRT_Layouts_PJRT_Topology_GetDefaultLayout", topology_description=topology, type=F32,
-        dims=int64_array([2, 3]), num_dims=2,
+        dims=pack_int64s([2, 3]), num_dims=2,
     ).layout  # fmt: skip
     expect_equal(_serialize(client, found), _serialize(client, _default(client, 2, 3)), "The layout")
     return ""

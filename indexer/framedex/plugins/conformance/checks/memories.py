@@ -5,14 +5,14 @@ import ctypes
 from framedex.plugins.conformance.abi import Struct
 from framedex.plugins.conformance.client import Client, expect, expect_equal
 from framedex.plugins.conformance.model import check
-from framedex.plugins.conformance.plugin import addresses, text
+from framedex.plugins.conformance.plugin import read_addresses, read_text
 
 
 @check("PJRT_Memory_Id")
 def ids(client: Client) -> str:
     """Ids of memories are unique."""
     found = client.call("PJRT_Client_AddressableMemories", client=client.handle)
-    memories = addresses(found.addressable_memories, found.num_addressable_memories)
+    memories = read_addresses(found.addressable_memories, found.num_addressable_memories)
     identifiers = [client.call("PJRT_Memory_Id", memory=memory).id for memory in memories]
     expect_equal(len(set(identifiers)), len(identifiers), "The number of distinct ids")
     return str(identifiers)
@@ -43,14 +43,14 @@ def kind_ids(client: Client) -> None:
 def debug_string(client: Client) -> str:
     """A memory has a text for debugging."""
     found = client.call("PJRT_Memory_DebugString", memory=client.default_memory(client.device))
-    return text(found.debug_string, found.debug_string_size)
+    return read_text(found.debug_string, found.debug_string_size)
 
 
 @check("PJRT_Memory_ToString")
 def to_string(client: Client) -> str:
     """A memory has a text for users."""
     found = client.call("PJRT_Memory_ToString", memory=client.default_memory(client.device))
-    return text(found.to_string, found.to_string_size)
+    return read_text(found.to_string, found.to_string_size)
 
 
 @check("PJRT_Memory_AddressableByDevices", "PJRT_Device_AddressableMemories")
@@ -59,7 +59,7 @@ def devices(client: Client) -> None:
     for device in client.devices:
         for memory in client.memories(device):
             found = client.call("PJRT_Memory_AddressableByDevices", memory=memory)
-            expect(device in addresses(found.devices, found.num_devices), "A memory does not name its device.")
+            expect(device in read_addresses(found.devices, found.num_devices), "A memory does not name its device.")
 
 
 @check("PJRT_Memory_Kind")

@@ -8,9 +8,9 @@ from framedex.plugins.conformance.client import (
     F32,
     Client,
     expect_equal,
-    int64_array,
-    outcome_of,
     pack_floats,
+    pack_int64s,
+    read_outcome,
     tiled_layout,
 )
 from framedex.plugins.conformance.model import Stage, check
@@ -54,7 +54,7 @@ def older_memory_statistics(client: Client, minor: int) -> str:
     """The smaller statistics of an older client are served, or an error; nothing is written behind their end."""
     size = abi.layout("PJRT_Executable_GetCompiledMemoryStats_Args").size_at(minor)
     executable = client.executable(client.add)
-    return outcome_of(
+    return read_outcome(
         lambda: client.call("PJRT_Executable_GetCompiledMemoryStats", struct_size=size, executable=executable),
         "INVALID_ARGUMENT",
     )
@@ -65,7 +65,7 @@ def older_load(client: Client, minor: int) -> str:
     """The smaller struct of an older client that loads an executable is served, or an error."""
     found = client.call("PJRT_Executable_Serialize", executable=client.executable(client.add))
     size = abi.layout("PJRT_Executable_DeserializeAndLoad_Args").size_at(minor)
-    return outcome_of(
+    return read_outcome(
         lambda: client.call(
             "PJRT_Executable_DeserializeAndLoad",
             struct_size=size,
@@ -81,7 +81,7 @@ def older_load(client: Client, minor: int) -> str:
 def older_error_buffer(client: Client) -> str:
     """PJRT_Client_CreateErrorBuffer of a client without payloads is served, or an error."""
     size = abi.layout("PJRT_Client_CreateErrorBuffer_Args").size_at(85)
-    return outcome_of(
+    return read_outcome(
         lambda: client.call(
             "PJRT_Client_CreateErrorBuffer",
             struct_size=size,
@@ -89,7 +89,7 @@ def older_error_buffer(client: Client) -> str:
             error_code=13,
             error_message=b"x",
             error_message_size=1,
-            shape_dims=int64_array([4]),
+            shape_dims=pack_int64s([4]),
             shape_num_dims=1,
             shape_element_type=F32,
             shape_layout=tiled_layout(0),
@@ -109,7 +109,7 @@ def execute_options(client: Client, size: int) -> str:
         [[result]] = client.run(client.add, [arguments], options=options)
         expect_equal(client.fetch_floats(result), [11, 22, 33, 44], "The result")
 
-    return outcome_of(run, "INVALID_ARGUMENT")
+    return read_outcome(run, "INVALID_ARGUMENT")
 
 
 @check("PJRT_LoadedExecutable_Execute", stage=Stage.PROGRAM)
@@ -127,7 +127,7 @@ def older_client_create(client: Client) -> str:
     """PJRT_Client_Create of a client without `kv_try_get_callback` is served, or an error."""
     size = abi.layout("PJRT_Client_Create_Args").size_at(47)
     options = make_named_values({})
-    return outcome_of(
+    return read_outcome(
         lambda: client.call("PJRT_Client_Create", struct_size=size, create_options=options, num_options=0)
     )
 
@@ -151,11 +151,11 @@ def older_view(client: Client) -> str:
     def create() -> None:
         view = client.call(
             "PJRT_Client_CreateViewOfDeviceBuffer", struct_size=size, client=client.handle, device_buffer_ptr=pointer,
-            dims=int64_array([4]), num_dims=1, element_type=F32, layout=None, device=client.device,
+            dims=pack_int64s([4]), num_dims=1, element_type=F32, layout=None, device=client.device,
         ).buffer  # fmt: skip
         expect_equal(client.fetch_floats(view), [1, 2, 3, 4], "The content")
 
-    return outcome_of(create)
+    return read_outcome(create)
 
 
 @check("PJRT_Client_Compile")

@@ -5,7 +5,7 @@ import ctypes
 from framedex.plugins.conformance import abi
 from framedex.plugins.conformance.client import expect, expect_equal
 from framedex.plugins.conformance.model import Stage, check
-from framedex.plugins.conformance.plugin import Plugin, UnsupportedError, named_values
+from framedex.plugins.conformance.plugin import Plugin, UnsupportedError, read_named_values
 
 
 @check(stage=Stage.TABLE)
@@ -101,7 +101,7 @@ def initialize(plugin: Plugin) -> None:
 def attributes(plugin: Plugin) -> str:
     """The attributes of the plug-in have names and values."""
     found = plugin.call("PJRT_Plugin_Attributes")
-    values = named_values(found.attributes, found.num_attributes)
+    values = read_named_values(found.attributes, found.num_attributes)
     expect("" not in values, "An attribute has an empty name.")
     return ", ".join(values)
 
@@ -114,7 +114,7 @@ def attributes(plugin: Plugin) -> str:
 def attribute(plugin: Plugin, name: str) -> str:
     """A standard attribute has an integer, or a list of three integers for StableHLO's versions."""
     found = plugin.call("PJRT_Plugin_Attributes")
-    values = named_values(found.attributes, found.num_attributes)
+    values = read_named_values(found.attributes, found.num_attributes)
     if name not in values:
         raise UnsupportedError(f"It has no attribute {name}.")
     value = values[name]
@@ -126,7 +126,7 @@ def attribute(plugin: Plugin, name: str) -> str:
 def stablehlo_versions(plugin: Plugin) -> str:
     """The minimum StableHLO version is not above the current one."""
     found = plugin.call("PJRT_Plugin_Attributes")
-    values = named_values(found.attributes, found.num_attributes)
+    values = read_named_values(found.attributes, found.num_attributes)
     lowest, current = (values.get(f"stablehlo_{bound}_version") for bound in ("minimum", "current"))
     if lowest is None or current is None:
         raise UnsupportedError("It has no StableHLO versions.")

@@ -51,7 +51,7 @@ def compilations(client: Client) -> None:
 
     def work(number: int) -> None:
         for step in range(3):
-            loaded = client.compile(programs.identity("f32", [number + 1, step + 1]))
+            loaded = client.compile(programs.build_identity_program("f32", [number + 1, step + 1]))
             expect_equal(client.output_count(loaded), 1, "num_outputs")
 
     _in_threads(work)

@@ -10,12 +10,19 @@ from framedex.plugins.conformance.client import (
     expect,
     expect_equal,
     expect_error,
-    int64_array,
-    outcome_of,
+    pack_int64s,
+    read_outcome,
     unsupported_if_error,
 )
 from framedex.plugins.conformance.model import Stage, check
-from framedex.plugins.conformance.plugin import Plugin, addresses, integers, named_values, take_bytes, text
+from framedex.plugins.conformance.plugin import (
+    Plugin,
+    read_addresses,
+    read_integers,
+    read_named_values,
+    read_text,
+    take_bytes,
+)
 
 _PREFIX = "PJRT_TopologyDescription_"
 
@@ -27,7 +34,7 @@ def _topology(client: Client) -> int:
 
 def _descriptions(client: Client, topology: int) -> list[int]:
     found = client.call(f"{_PREFIX}GetDeviceDescriptions", topology=topology)
-    return addresses(found.descriptions, found.num_descriptions)
+    return read_addresses(found.descriptions, found.num_descriptions)
 
 
 @check("PJRT_Client_TopologyDescription")
@@ -41,8 +48,8 @@ def platform_name(client: Client) -> str:
     """A topology has the platform name of its client."""
     found = client.call(f"{_PREFIX}PlatformName", topology=_topology(client))
     own = client.call("PJRT_Client_PlatformName", client=client.handle)
-    name = text(found.platform_name, found.platform_name_size)
-    expect_equal(name, text(own.platform_name, own.platform_name_size), "The platform name")
+    name = read_text(found.platform_name, found.platform_name_size)
+    expect_equal(name, read_text(own.platform_name, own.platform_name_size), "The platform name")
     return name
 
 
@@ -50,7 +57,7 @@ def platform_name(client: Client) -> str:
 def platform_version(client: Client) -> str:
     """A topology has a platform version."""
     found = client.call(f"{_PREFIX}PlatformVersion", topology=_topology(client))
-    return text(found.platform_version, found.platform_version_size)[:60]
+    return read_text(found.platform_version, found.platform_version_size)[:60]
 
 
 @check(f"{_PREFIX}GetDeviceDescriptions", "PJRT_DeviceDescription_Id")
@@ -71,9 +78,9 @@ def description_kinds(client: Client) -> str:
     kinds = set()
     for each in _descriptions(client, _topology(client)):
         found = client.call("PJRT_DeviceDescription_Kind", device_description=each)
-        kinds.add(text(found.device_kind, found.device_kind_size))
+        kinds.add(read_text(found.device_kind, found.device_kind_size))
         attributes = client.call("PJRT_DeviceDescription_Attributes", device_description=each)
-        named_values(attributes.attributes, attributes.num_attributes)
+        read_named_values(attributes.attributes, attributes.num_attributes)
     return ", ".join(sorted(kinds))
 
 
@@ -81,7 +88,7 @@ def description_kinds(client: Client) -> str:
 def attributes(client: Client) -> str:
     """The attributes of a topology have names and values."""
     found = client.call(f"{_PREFIX}Attributes", topology=_topology(client))
-    return ", ".join(named_values(found.attributes, found.num_attributes))
+    return ", ".join(read_named_values(found.attributes, found.num_attributes))
 
 
 @check(f"{_PREFIX}Fingerprint")
@@ -145,14 +152,14 @@ def _create(plugin: Plugin, name: bytes) -> str:
         found = plugin.call(f"{_PREFIX}Create", topology_name=name, topology_name_size=len(name), num_options=0)
         plugin.call(f"{_PREFIX}Destroy", topology=found.topology)
 
-    return outcome_of(create)
+    return read_outcome(create)
 
 
 @check(f"{_PREFIX}GetMemorySpaceKindIds", "PJRT_Memory_Kind_Id")
 def memory_kind_ids(client: Client) -> str:
     """A topology has the kind ids of the memories of its devices."""
     found = client.call(f"{_PREFIX}GetMemorySpaceKindIds", topology=_topology(client))
-    ids = integers(found.memory_space_kind_ids, found.num_memory_space_kind_ids, ctypes.c_int)
+    ids = read_integers(found.memory_space_kind_ids, found.num_memory_space_kind_ids, ctypes.c_int)
     own = {client.call("PJRT_Memory_Kind_Id", memory=memory).kind_id for memory in client.memories(client.device)}
     expect(own <= set(ids), f"The topology has kinds {ids}, the device {sorted(own)}.")
     return str(ids)
@@ -164,7 +171,7 @@ def canonical_shape(client: Client) -> str:
     kind = client.call("PJRT_Memory_Kind_Id", memory=client.default_memory(client.device)).kind_id
     found: Struct = client.call(
         f"{_PREFIX}MakeCanonicalShapeForMemorySpace", topology=_topology(client), memory_space_kind_id=kind,
-        dims=int64_array([2, 3]), num_dims=2, element_type=F32, layout=None,
+        dims=pack_int64s([2, 3]), num_dims=2, element_type=F32, layout=None,
     )  # fmt: skip
     expect(found.serialized_shape_size, "The shape is empty.")
     return f"{found.serialized_shape_size} bytes"

@@ -12,8 +12,8 @@ from framedex.plugins.conformance.client import (
     expect,
     expect_equal,
     expect_error,
-    int64_array,
     pack_floats,
+    pack_int64s,
     tiled_layout,
 )
 from framedex.plugins.conformance.model import check
@@ -30,7 +30,7 @@ def _manager(client: Client, *shapes: Sequence[int]) -> int:
     client.alive.append(specs)
     for i, dims in enumerate(shapes):
         spec = Struct("PJRT_ShapeSpec", at=ctypes.addressof(specs) + i * size)
-        spec.struct_size, spec.dims, spec.num_dims, spec.element_type = 36, int64_array(dims), len(dims), F32
+        spec.struct_size, spec.dims, spec.num_dims, spec.element_type = 36, pack_int64s(dims), len(dims), F32
         client.alive.append(spec)
     manager: int = client.call(
         _CREATE, client=client.handle, shape_specs=specs, num_shape_specs=len(shapes),
@@ -146,7 +146,7 @@ def literal(client: Client) -> None:
     client.alive.append(data)
     found = client.call(
         f"{_PREFIX}TransferLiteral", transfer_manager=manager, buffer_index=0, data=data,
-        shape_dims=int64_array([2, 2]), shape_num_dims=2, shape_element_type=F32, shape_layout=tiled_layout(1, 0),
+        shape_dims=pack_int64s([2, 2]), shape_num_dims=2, shape_element_type=F32, shape_layout=tiled_layout(1, 0),
     )  # fmt: skip
     client.wait(found.done_with_h2d_transfer)
     expect_equal(client.fetch_floats(buffer), [1, 2, 3, 4], "The content")
