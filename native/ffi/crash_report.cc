@@ -16,7 +16,7 @@ namespace framedex::ffi {
 namespace {
 
 // Read by a signal handler, so its first access must not allocate.
-thread_local __attribute__((tls_model("initial-exec"))) const RunningScope* running = nullptr;
+thread_local __attribute__((tls_model("initial-exec"))) const RunningHandlerScope* running = nullptr;
 
 struct FatalSignal {
   int number;
@@ -113,16 +113,17 @@ void on_fatal_signal(int number, siginfo_t* info, void* context) {
 
 }  // namespace
 
-RunningScope::RunningScope(const Registration& registration, XLA_FFI_ExecutionStage stage, const Instance* instance)
+RunningHandlerScope::RunningHandlerScope(const Registration& registration, XLA_FFI_ExecutionStage stage,
+                                         const Instance* instance)
     : registration_(registration), stage_(stage), instance_(instance), outer_(running) {
   thread_local AlternateStack alternate_stack;  // as long as the thread
   running = this;
 }
 
-RunningScope::~RunningScope() { running = outer_; }
+RunningHandlerScope::~RunningHandlerScope() { running = outer_; }
 
 void report_crash(int number) {
-  const RunningScope* run = running;
+  const RunningHandlerScope* run = running;
   if (run == nullptr) return;
   const char* line = run->instance_ != nullptr ? run->instance_->line.load(std::memory_order_acquire) : nullptr;
   const char* lines = run->registration_.sites->text.load(std::memory_order_acquire);

@@ -9,19 +9,19 @@ namespace framedex::ffi {
 void report_crash(int signal);
 
 // Marks the innermost handler running on a thread during its lifetime.
-class RunningScope {
+class RunningHandlerScope {
  public:
-  RunningScope(const Registration& registration, XLA_FFI_ExecutionStage stage, const Instance* instance);
-  ~RunningScope();
-  RunningScope(const RunningScope&) = delete;
-  RunningScope& operator=(const RunningScope&) = delete;
+  RunningHandlerScope(const Registration& registration, XLA_FFI_ExecutionStage stage, const Instance* instance);
+  ~RunningHandlerScope();
+  RunningHandlerScope(const RunningHandlerScope&) = delete;
+  RunningHandlerScope& operator=(const RunningHandlerScope&) = delete;
 
  private:
   friend void report_crash(int signal);
   const Registration& registration_;
   XLA_FFI_ExecutionStage stage_;
   const Instance* instance_;
-  const RunningScope* outer_;
+  const RunningHandlerScope* outer_;
 };
 
 // Installs signal handlers that report fatal signals in FFI handlers, and then run the previous signal handlers.

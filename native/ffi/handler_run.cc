@@ -143,8 +143,8 @@ __attribute__((noinline)) XLA_FFI_Error* run(Slot& slot, XLA_FFI_CallFrame* fram
   if (__builtin_expect(is_metadata_query(*frame), 0)) return slot.handler(frame);
   start_recording_once();
   bool is_instantiation = slot.stage == XLA_FFI_ExecutionStage_INSTANTIATE;
-  Instance* instance = is_instantiation ? nullptr : instance_of(slot, *frame);
-  RunningScope running(*slot.registration, slot.stage, instance);
+  Instance* instance = is_instantiation ? nullptr : find_running_instance(slot, *frame);
+  RunningHandlerScope running(*slot.registration, slot.stage, instance);
   bool is_of_callback = instance != nullptr && instance->is_of_callback;
   if (is_of_callback && !instance->callback) return slot.handler(frame);
   Call call(is_of_callback ? *instance->callback : slot.function);
@@ -161,7 +161,7 @@ __attribute__((noinline)) XLA_FFI_Error* run(Slot& slot, XLA_FFI_CallFrame* fram
 
 __attribute__((noinline)) void run_untyped(UntypedSlot& slot, void* a, void* b, void* c, void* d, void* e) {
   start_recording_once();
-  RunningScope running(*slot.registration, XLA_FFI_ExecutionStage_EXECUTE, nullptr);
+  RunningHandlerScope running(*slot.registration, XLA_FFI_ExecutionStage_EXECUTE, nullptr);
   Call call(slot.function);
   if (call.is_recording()) {
     call.arguments();

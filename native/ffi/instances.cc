@@ -198,7 +198,7 @@ const Instance* note_instantiation(const Slot& slot, const XLA_FFI_CallFrame& fr
   return slot.registration->has_instances && !creates_state(slot) ? set_instance(slot, frame) : nullptr;
 }
 
-Instance* instance_of(const Slot& slot, const XLA_FFI_CallFrame& frame) {
+Instance* find_running_instance(const Slot& slot, const XLA_FFI_CallFrame& frame) {
   if (frame.ctx == nullptr) return nullptr;
   if (creates_state(slot)) return states.find(own_state(slot, frame));
   if (!slot.registration->has_instances) return nullptr;

@@ -49,7 +49,7 @@ XLA_FFI_Error* instantiate(Slot& slot, XLA_FFI_CallFrame* frame);
 // state's address identifies the instance. Returns nullptr if there is no instance.
 const Instance* note_instantiation(const Slot& slot, const XLA_FFI_CallFrame& frame);
 // Returns the running instance, nullptr if unknown.
-Instance* instance_of(const Slot& slot, const XLA_FFI_CallFrame& frame);
+Instance* find_running_instance(const Slot& slot, const XLA_FFI_CallFrame& frame);
 
 // A loaded instance without a certain site.
 struct InstanceEntry {

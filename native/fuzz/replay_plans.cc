@@ -8,7 +8,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string text(reinterpret_cast<const char*>(data), size);
   try {
     framedex::replay::Plan plan = framedex::replay::parse_plan(text);
-    for (const framedex::replay::HandlerAnswer& each : plan.answers) {
+    for (const framedex::replay::HandlerResult& each : plan.handler_results) {
       if (each.content.find('/') != std::string::npos) __builtin_trap();
     }
     for (const framedex::replay::Operation& each : plan.operations) {

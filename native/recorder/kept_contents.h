@@ -38,7 +38,7 @@ class ContentStore {
   Contents choice() const { return choice_; }
   size_t largest() const { return largest_; }
   // Returns the file name, or a sentence that begins with capture::kNotKept.
-  std::string keep_sent(std::string_view content) { return files_.keep(content); }
+  std::string keep_sent(std::string_view content) { return files_.store(content); }
   // Returns the description of a read as JSON.
   std::string describe_read(uint64_t read, std::string_view content);
 

@@ -16,7 +16,7 @@ std::string not_kept(const std::string& why) { return std::string(capture::kNotK
 
 }  // namespace
 
-std::string FileStore::keep(std::string_view content) {
+std::string FileStore::store(std::string_view content) {
   if (limits_.total == 0) return not_kept(limits_.reason);
   if (content.size() > limits_.largest) return not_kept(std::to_string(content.size()) + " bytes are too many");
   std::string name = capture::content_name(content);

@@ -26,7 +26,7 @@ class FileStore {
       : folder_(folder + "/" + name), limits_(limits), left_(limits.total) {}
 
   // Stores the content. Returns its file name, or a sentence that begins with capture::kNotKept.
-  std::string keep(std::string_view content);
+  std::string store(std::string_view content);
 
  private:
   std::string folder_;

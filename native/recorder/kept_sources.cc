@@ -70,7 +70,7 @@ std::string SourceStore::keep(std::string_view filename) {
   description.text("path", filename);
   description.text("content", capture::content_name(text.content));
   description.number("modified_ns", text.modified_ns);
-  if (!is_installed(path)) description.text("kept", files_.keep(text.content));
+  if (!is_installed(path)) description.text("kept", files_.store(text.content));
   return description.finish();
 }
 

@@ -165,7 +165,7 @@ void Session::describe(const std::string& kind, const std::string& json) {
 }
 
 std::string Session::keep_program(std::string_view program) {
-  std::string name = programs_.keep(program);
+  std::string name = programs_.store(program);
   visit_python_paths(program, [this](std::string_view path) { keep_source(path); });
   return name;
 }

@@ -106,7 +106,7 @@ void ThreadRecorder::record_invocation(uint32_t thread, uint64_t sequence, int e
 template <typename Head>
 void ThreadRecorder::write(Stream& stream, RecordKind kind, const Head& full) {
   bool is_short = capture::is_short(full, stream.base());
-  capture::HeadWords head = is_short ? capture::short_head(full, stream.base()) : capture::long_head(full);
+  capture::PackedHead head = is_short ? capture::short_head(full, stream.base()) : capture::long_head(full);
   size_t size = head.size + arguments_.size();
   size_t words = capture::padded(size) / sizeof(uint64_t);
   size_t unused = words * sizeof(uint64_t) - size;

@@ -15,12 +15,12 @@ void replay(std::string_view plan, const char* plugin_path, framedex::replay::Re
   framedex::replay::Plan parsed = framedex::replay::parse_plan(plan);
   framedex::replay::Plugin plugin(plugin_path);
   auto& handlers = framedex::replay::RecordedHandlers::instance();
-  handlers.add(settings.capture, parsed.answers);
+  handlers.add(settings.capture, parsed.handler_results);
   if (register_handler != nullptr) {
     for (const auto& [target, handler] : handlers.functions()) {
       register_handler(target.c_str(), reinterpret_cast<void*>(handler));
     }
-  } else if (!plugin.register_handlers(handlers.functions()) && !parsed.answers.empty()) {
+  } else if (!plugin.register_handlers(handlers.functions()) && !parsed.handler_results.empty()) {
     report.write({"unregistered", "0"});
   }
   plugin.create_client(parsed.options);

@@ -108,12 +108,12 @@ void parse_callbacks(Words& words, Operation& operation) {
   operation.send_channels = words.numbers(words.count());
   operation.receive_channels = words.numbers(words.count());
   for (size_t count = words.count(); count > 0; --count) {
-    Answer& answer = operation.answers.emplace_back();
+    CallbackResult& result = operation.callback_results.emplace_back();
     int64_t device = words.number();
     if (device < 0 || static_cast<size_t>(device) >= operation.devices) words.fail("an answer names an unknown device");
-    answer.device = static_cast<size_t>(device);
-    answer.channel = words.number();
-    answer.content = words.file();
+    result.device = static_cast<size_t>(device);
+    result.channel = words.number();
+    result.content = words.file();
   }
 }
 
@@ -142,14 +142,14 @@ CreateOption parse_option(Words& words) {
   return option;
 }
 
-HandlerAnswer parse_answer(Words& words) {
+HandlerResult parse_handler_result(Words& words) {
   words.number();
-  HandlerAnswer answer;
-  answer.target = words.decoded();
-  answer.signature = words.number();
-  answer.arguments = words.file();
-  answer.content = words.file();
-  return answer;
+  HandlerResult result;
+  result.target = words.decoded();
+  result.signature = words.number();
+  result.arguments = words.file();
+  result.content = words.file();
+  return result;
 }
 
 Operation parse_operation(std::string_view name, Words& words) {
@@ -200,7 +200,7 @@ void parse_line(Words words, Plan& plan) {
   if (name == "option") {
     plan.options.push_back(parse_option(words));
   } else if (name == "answer") {
-    plan.answers.push_back(parse_answer(words));
+    plan.handler_results.push_back(parse_handler_result(words));
   } else {
     plan.operations.push_back(parse_operation(name, words));
   }

@@ -42,8 +42,8 @@ struct CreateOption {
   std::string value;
 };
 
-// What an FFI handler returned to arguments with this content name; see ffi/frame_contents.h.
-struct HandlerAnswer {
+// The result of an FFI handler for arguments with this content name; see ffi/frame_contents.h.
+struct HandlerResult {
   std::string target;
   int64_t signature = 0;
   std::string arguments;
@@ -54,8 +54,8 @@ enum class Action { kCompile, kSend, kExecute, kCopy, kRead, kDelete, kDestroy, 
 
 constexpr const char* kUnknown = "-";
 
-// What a host callback sent to the program.
-struct Answer {
+// The content that a host callback sent to the program.
+struct CallbackResult {
   size_t device = 0;
   int64_t channel = 0;
   std::string content;
@@ -83,12 +83,12 @@ struct Operation {
   std::vector<int64_t> non_donatable;
   std::vector<int64_t> send_channels;
   std::vector<int64_t> receive_channels;
-  std::vector<Answer> answers;
+  std::vector<CallbackResult> callback_results;
 };
 
 struct Plan {
   std::vector<CreateOption> options;
-  std::vector<HandlerAnswer> answers;
+  std::vector<HandlerResult> handler_results;
   std::vector<Operation> operations;
 };
 

@@ -21,7 +21,7 @@ RecordedCallbacks::RecordedCallbacks(const PJRT_Api& api, const Operation& opera
     for (int64_t id : operation.receive_channels) {
       Channel& channel = channels_.emplace_back(Channel{this, {}});
       for (size_t i = 0; i < answers.size(); ++i) {
-        const Answer& recorded = operation.answers[i];
+        const CallbackResult& recorded = operation.callback_results[i];
         if (recorded.device == device && recorded.channel == id) channel.answers.push_back(answers[i]);
       }
       receives.push_back({id, &channel, answer});

@@ -51,10 +51,10 @@ RecordedHandlers& RecordedHandlers::instance() {
   return *handlers;
 }
 
-void RecordedHandlers::add(const std::string& capture, const std::vector<HandlerAnswer>& answers) {
+void RecordedHandlers::add(const std::string& capture, const std::vector<HandlerResult>& answers) {
   capture_ = capture;
   std::map<std::string, size_t> places;
-  for (const HandlerAnswer& each : answers) {
+  for (const HandlerResult& each : answers) {
     auto [found, is_new] = places.emplace(each.target, targets_.size());
     if (is_new) {
       if (targets_.size() == kTargets) throw std::runtime_error("the recording has too many FFI handlers");
@@ -93,8 +93,8 @@ std::string RecordedHandlers::take(Target& target, const XLA_FFI_CallFrame& fram
   Recorded* same = nullptr;  // to the same arguments, not yet given if there is one
   Recorded* next = nullptr;
   for (Recorded& each : target.answers) {
-    if (each.answer.signature != signature) continue;
-    if (each.answer.arguments == arguments && (same == nullptr || (same->is_given && !each.is_given))) same = &each;
+    if (each.result.signature != signature) continue;
+    if (each.result.arguments == arguments && (same == nullptr || (same->is_given && !each.is_given))) same = &each;
     if (next == nullptr && !each.is_given) next = &each;
   }
   if (same == nullptr && next == nullptr) {
@@ -104,12 +104,12 @@ std::string RecordedHandlers::take(Target& target, const XLA_FFI_CallFrame& fram
   Recorded& found = same != nullptr ? *same : *next;
   if (same == nullptr) ++inexact_;
   found.is_given = true;
-  if (found.answer.content == kUnknown) {
+  if (found.result.content == kUnknown) {
     throw PluginError(PJRT_Error_Code_FAILED_PRECONDITION,
                       "the recording did not keep the answer of the FFI handler " + target.name +
                           ": it is asynchronous, over --contents-limit, or of a type with several elements in a byte");
   }
-  return read_kept(capture_, capture::kBuffers, found.answer.content);
+  return read_kept(capture_, capture::kBuffers, found.result.content);
 }
 
 }  // namespace framedex::replay

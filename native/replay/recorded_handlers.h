@@ -24,7 +24,7 @@ class RecordedHandlers {
 
   // Adds recorded answers, in their order, and the functions of their targets. `capture` has the contents. Throws
   // std::runtime_error if there are too many targets.
-  void add(const std::string& capture, const std::vector<HandlerAnswer>& answers);
+  void add(const std::string& capture, const std::vector<HandlerResult>& answers);
   // The functions by target.
   std::map<std::string, XLA_FFI_Handler*> functions() const;
   // The number of answers to other arguments than the recorded ones, since the last call.
@@ -33,7 +33,7 @@ class RecordedHandlers {
 
  private:
   struct Recorded {
-    HandlerAnswer answer;
+    HandlerResult result;
     bool is_given = false;
   };
   struct Target {

@@ -99,11 +99,11 @@ void Replayer::execute(const Operation& operation) {
     std::vector<PJRT_Buffer*>& arguments = execution.arguments.emplace_back();
     for (size_t i = 0; i < operation.arguments; ++i) arguments.push_back(buffers_.at(*next++));
   }
-  std::vector<std::string> answers;
-  for (const Answer& answer : operation.answers) {
-    answers.push_back(read_kept(settings_.capture, capture::kBuffers, answer.content));
+  std::vector<std::string> results;
+  for (const CallbackResult& result : operation.callback_results) {
+    results.push_back(read_kept(settings_.capture, capture::kBuffers, result.content));
   }
-  plugin_.execute(executables_.at(operation.executable), operation, answers, execution);
+  plugin_.execute(executables_.at(operation.executable), operation, results, execution);
   if (size_t inexact = RecordedHandlers::instance().take_inexact()) {
     report_.write({"inexact", std::to_string(operation.id), std::to_string(inexact)});
   }

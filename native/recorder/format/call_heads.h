@@ -37,7 +37,7 @@ inline bool is_short(const ReturnRecord& head, const BaseRecord& base) {
 }
 
 // The bytes of a head, lowest first; the rest of `words` is zeros.
-struct HeadWords {
+struct PackedHead {
   uint8_t detail;
   size_t size;
   std::array<uint64_t, 3> words;
@@ -45,7 +45,7 @@ struct HeadWords {
 
 // Packs a call's short head, from the lowest bit: 32 bits of the time, sequence, function, stack, three bits of the
 // time. The upper four bits of the time are in the record's detail.
-inline HeadWords short_head(const CallRecord& head, const BaseRecord& base) {
+inline PackedHead short_head(const CallRecord& head, const BaseRecord& base) {
   uint64_t time = head.time - base.time;
   uint64_t rest = (head.sequence - base.sequence) | uint64_t{head.function} << kSequenceBits |
                   uint64_t{head.stack} << (kSequenceBits + kFunctionBits) | (time >> 32 & 7) << 37;
@@ -54,14 +54,14 @@ inline HeadWords short_head(const CallRecord& head, const BaseRecord& base) {
 }
 
 // Packs a return's short head, from the lowest bit: time, sequence.
-inline HeadWords short_head(const ReturnRecord& head, const BaseRecord& base) {
+inline PackedHead short_head(const ReturnRecord& head, const BaseRecord& base) {
   uint64_t word = (head.time - base.time) | (head.sequence - base.sequence) << kReturnTimeBits;
   return {0, kShortSize<ReturnRecord>, {word, 0, 0}};
 }
 
 template <typename Head>
-HeadWords long_head(const Head& head) {
-  HeadWords result{kLongHead, sizeof(head), {}};
+PackedHead long_head(const Head& head) {
+  PackedHead result{kLongHead, sizeof(head), {}};
   static_assert(sizeof(head) == sizeof(result.words));
   std::memcpy(result.words.data(), &head, sizeof(head));
   return result;

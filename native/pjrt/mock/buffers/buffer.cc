@@ -331,11 +331,11 @@ void add_buffer_functions(PJRT_Api& api) {
   };
   api.PJRT_Buffer_IncreaseExternalReferenceCount =
       [](PJRT_Buffer_IncreaseExternalReferenceCount_Args* args) -> PJRT_Error* {
-    args->buffer->external_references.add();
+    args->buffer->external_references.increment();
     return nullptr;
   };
   api.PJRT_Buffer_DecreaseExternalReferenceCount = [](PJRT_Buffer_DecreaseExternalReferenceCount_Args* args) {
-    if (args->buffer->external_references.remove()) return static_cast<PJRT_Error*>(nullptr);
+    if (args->buffer->external_references.decrement()) return static_cast<PJRT_Error*>(nullptr);
     return make_error(PJRT_Error_Code_INVALID_ARGUMENT, "The buffer has no external reference.");
   };
 }

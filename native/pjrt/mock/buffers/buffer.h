@@ -43,9 +43,9 @@ std::shared_ptr<EventState> when_readable(std::shared_ptr<Storage> storage, Acti
 // While a buffer has external references, the runtime keeps it alive, so they do not keep its memory here.
 class ExternalReferences {
  public:
-  void add() { ++count_; }
+  void increment() { ++count_; }
   // Returns false if there is none.
-  bool remove() {
+  bool decrement() {
     int64_t count = count_.load();
     while (count > 0) {
       if (count_.compare_exchange_weak(count, count - 1)) return true;
