@@ -140,6 +140,12 @@ std::string arguments_name(const XLA_FFI_CallFrame& frame) {
   return is_known ? capture::content_name(names) : std::string();
 }
 
+std::optional<size_t> result_size(const XLA_FFI_CallFrame& frame) {
+  size_t total = 0;
+  bool is_known = for_each_buffer(frame.rets, frame.rets.rets, [&](const char*, size_t size) { total += size; });
+  return is_known ? std::optional(total) : std::nullopt;
+}
+
 std::optional<std::string> result_bytes(const XLA_FFI_CallFrame& frame) {
   std::string bytes;
   bool is_known =
@@ -148,9 +154,7 @@ std::optional<std::string> result_bytes(const XLA_FFI_CallFrame& frame) {
 }
 
 bool fill_results(const XLA_FFI_CallFrame& frame, const std::string& bytes) {
-  size_t total = 0;
-  bool is_known = for_each_buffer(frame.rets, frame.rets.rets, [&](const char*, size_t size) { total += size; });
-  if (!is_known || total != bytes.size()) return false;
+  if (result_size(frame) != bytes.size()) return false;
   const char* next = bytes.data();
   for_each_buffer(frame.rets, frame.rets.rets, [&](char* data, size_t size) {
     std::memcpy(data, next, size);

@@ -19,6 +19,8 @@ uint64_t signature_of(const XLA_FFI_CallFrame& frame);
 std::optional<size_t> buffer_size(const XLA_FFI_Buffer& buffer);
 // Returns a content name (recorder/format/content_name.h) of all arguments; empty if the size of one is unknown.
 std::string arguments_name(const XLA_FFI_CallFrame& frame);
+// Returns the size of all results in bytes; nothing if the size of one is unknown.
+std::optional<size_t> result_size(const XLA_FFI_CallFrame& frame);
 // Returns the bytes of all results, in order; nothing if the size of one is unknown.
 std::optional<std::string> result_bytes(const XLA_FFI_CallFrame& frame);
 // Copies such bytes into the results. Returns false if their size differs.

@@ -90,6 +90,9 @@ void write_arguments_name(recorder::ArgumentWriter& writer, const XLA_FFI_CallFr
 
 void keep_results(recorder::ArgumentWriter& writer, const XLA_FFI_CallFrame& frame) {
   try {
+    std::optional<size_t> size = result_size(frame);
+    // The recorder refuses it before it reads a byte, so it needs no copy.
+    if (size && *size > recorder::largest_content()) return recorder::keep_sent(writer, kKeptResults, "", *size);
     if (auto bytes = result_bytes(frame)) recorder::keep_sent(writer, kKeptResults, bytes->data(), bytes->size());
   } catch (const std::bad_alloc&) {  // as above
   }

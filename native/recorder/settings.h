@@ -25,7 +25,7 @@ struct Settings {
   uint64_t limit = 0;
   // FRAMEDEX_RING=1: at the limit, a thread's newest calls replace its oldest; otherwise recording stops.
   bool ring = false;
-  // FRAMEDEX_FLIGHT=1: a ring, of 64 MiB without FRAMEDEX_LIMIT, without queries, which are only counted.
+  // FRAMEDEX_FLIGHT=1: a ring, of 64 MiB without FRAMEDEX_LIMIT, without calls that are only counted.
   bool flight = false;
   // FRAMEDEX_PROGRAMS=0: do not keep compiled programs.
   bool programs = true;

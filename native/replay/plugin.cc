@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <cstdlib>
 #include <optional>
 
 namespace framedex::replay {
@@ -39,7 +40,7 @@ PJRT_NamedValue named_value(const CreateOption& option) {
     value.int64_value = std::stoll(option.value);
   } else if (option.kind == "float") {
     value.type = PJRT_NamedValue_kFloat;
-    value.float_value = std::stof(option.value);
+    value.float_value = std::strtof(option.value.c_str(), nullptr);  // std::stof throws for subnormal values
   } else {
     throw std::runtime_error(option.kind + " is not the kind of an option");
   }
@@ -94,14 +95,13 @@ Plugin::Plugin(const std::string& path) : api_(load(path)) {
   FRAMEDEX_CALL(PJRT_Plugin_Initialize, initialize);
 }
 
-bool Plugin::register_handlers(const std::map<std::string, XLA_FFI_Handler*>& handlers) const {
+void Plugin::register_handlers(const std::map<std::string, XLA_FFI_Handler*>& handlers) const {
   PJRT_Extension_Base* extension = api_->extension_start;
   while (extension != nullptr && extension->type != PJRT_Extension_Type_FFI) extension = extension->next;
   auto* ffi = reinterpret_cast<PJRT_FFI_Extension*>(extension);
   if (ffi == nullptr || ffi->base.struct_size < PJRT_FFI_Extension_STRUCT_SIZE || ffi->register_handler == nullptr) {
-    return false;
+    return;
   }
-  bool is_complete = true;
   for (const auto& [target, handler] : handlers) {
     auto add = FRAMEDEX_ARGUMENTS(PJRT_FFI_Register_Handler);
     add.target_name = target.data();
@@ -111,11 +111,9 @@ bool Plugin::register_handlers(const std::map<std::string, XLA_FFI_Handler*>& ha
     add.platform_name_size = kCpuPlatform.size();
     try {
       check(ffi->register_handler(&add));
-    } catch (const PluginError& error) {
-      is_complete &= error.code == PJRT_Error_Code_ALREADY_EXISTS;  // the plug-in's own
+    } catch (const PluginError&) {  // the plug-in has its own handler, or accepts none
     }
   }
-  return is_complete;
 }
 
 void Plugin::create_client(const std::vector<CreateOption>& options) {

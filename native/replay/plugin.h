@@ -41,8 +41,8 @@ class Plugin {
   // Loads a library. Throws std::runtime_error if it is not a plug-in.
   explicit Plugin(const std::string& path);
 
-  // Registers FFI handlers of CPU programs. Returns false if the plug-in does not accept all of them.
-  bool register_handlers(const std::map<std::string, XLA_FFI_Handler*>& handlers) const;
+  // Registers FFI handlers of CPU programs. An execution fails if the plug-in does not accept its handler.
+  void register_handlers(const std::map<std::string, XLA_FFI_Handler*>& handlers) const;
   // Creates the client. Call it once, before the methods below. Throws std::runtime_error for a malformed option.
   void create_client(const std::vector<CreateOption>& options);
 

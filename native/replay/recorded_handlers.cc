@@ -58,9 +58,12 @@ void RecordedHandlers::add(const std::string& capture, const std::vector<Handler
     auto [found, is_new] = places.emplace(each.target, targets_.size());
     if (is_new) {
       if (targets_.size() == kTargets) throw std::runtime_error("the recording has too many FFI handlers");
-      targets_.push_back({each.target, {}});
+      targets_.push_back({each.target, {}, {}, {}});
     }
-    targets_[found->second].answers.push_back({each});
+    Target& target = targets_[found->second];
+    target.by_signature[each.signature].all.push_back(target.answers.size());
+    target.by_arguments[{each.signature, each.arguments}].all.push_back(target.answers.size());
+    target.answers.push_back({each});
   }
 }
 
@@ -68,6 +71,19 @@ std::map<std::string, XLA_FFI_Handler*> RecordedHandlers::functions() const {
   std::map<std::string, XLA_FFI_Handler*> found;
   for (size_t i = 0; i < targets_.size(); ++i) found[targets_[i].name] = kFunctions[i];
   return found;
+}
+
+void RecordedHandlers::begin_execution(int64_t id) {
+  std::lock_guard lock(mutex_);
+  inexact_ = 0;
+  if (id == execution_) {
+    for (Target& target : targets_) {
+      for (Recorded& each : target.answers) each.is_given = false;
+      for (auto& [signature, positions] : target.by_signature) positions.next = 0;
+      for (auto& [arguments, positions] : target.by_arguments) positions.next = 0;
+    }
+  }
+  execution_ = id;
 }
 
 size_t RecordedHandlers::take_inexact() {
@@ -86,16 +102,27 @@ XLA_FFI_Error* RecordedHandlers::answer(size_t target, XLA_FFI_CallFrame* frame)
   }
 }
 
+RecordedHandlers::Recorded* RecordedHandlers::first_not_given(Target& target, Positions& positions) {
+  while (positions.next < positions.all.size()) {
+    Recorded& answer = target.answers[positions.all[positions.next]];
+    if (!answer.is_given) return &answer;
+    ++positions.next;
+  }
+  return nullptr;
+}
+
 std::string RecordedHandlers::take(Target& target, const XLA_FFI_CallFrame& frame) {
   auto signature = static_cast<int64_t>(ffi::signature_of(frame));
   std::string arguments = ffi::arguments_name(frame);
   std::lock_guard lock(mutex_);
   Recorded* same = nullptr;  // to the same arguments, not yet given if there is one
+  if (auto found = target.by_arguments.find({signature, arguments}); found != target.by_arguments.end()) {
+    same = first_not_given(target, found->second);
+    if (same == nullptr) same = &target.answers[found->second.all.front()];
+  }
   Recorded* next = nullptr;
-  for (Recorded& each : target.answers) {
-    if (each.result.signature != signature) continue;
-    if (each.result.arguments == arguments && (same == nullptr || (same->is_given && !each.is_given))) same = &each;
-    if (next == nullptr && !each.is_given) next = &each;
+  if (auto found = target.by_signature.find(signature); same == nullptr && found != target.by_signature.end()) {
+    next = first_not_given(target, found->second);
   }
   if (same == nullptr && next == nullptr) {
     throw PluginError(PJRT_Error_Code_FAILED_PRECONDITION,

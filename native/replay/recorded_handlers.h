@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pjrt_c_api.h"
@@ -27,7 +29,9 @@ class RecordedHandlers {
   void add(const std::string& capture, const std::vector<HandlerResult>& answers);
   // The functions by target.
   std::map<std::string, XLA_FFI_Handler*> functions() const;
-  // The number of answers to other arguments than the recorded ones, since the last call.
+  // Call before each execution, with its id. If the same execution runs again, its answers begin again.
+  void begin_execution(int64_t id);
+  // The number of answers to other arguments than the recorded ones, since begin_execution().
   size_t take_inexact();
   XLA_FFI_Error* answer(size_t target, XLA_FFI_CallFrame* frame);
 
@@ -36,10 +40,19 @@ class RecordedHandlers {
     HandlerResult result;
     bool is_given = false;
   };
+  // Positions of answers in their order. All before `next` were given.
+  struct Positions {
+    std::vector<size_t> all;
+    size_t next = 0;
+  };
   struct Target {
     std::string name;
     std::vector<Recorded> answers;
+    std::map<int64_t, Positions> by_signature;
+    std::map<std::pair<int64_t, std::string>, Positions> by_arguments;
   };
+  // Returns the first answer that was not given; nullptr if all were.
+  static Recorded* first_not_given(Target& target, Positions& positions);
   // Returns the content of the answer to a call. Throws PluginError if there is none.
   std::string take(Target& target, const XLA_FFI_CallFrame& frame);
 
@@ -47,6 +60,7 @@ class RecordedHandlers {
   std::mutex mutex_;  // guards the members below after add()
   std::vector<Target> targets_;
   size_t inexact_ = 0;
+  int64_t execution_ = INT64_MIN;
 };
 
 }  // namespace framedex::replay

@@ -103,6 +103,7 @@ void Replayer::execute(const Operation& operation) {
   for (const CallbackResult& result : operation.callback_results) {
     results.push_back(read_kept(settings_.capture, capture::kBuffers, result.content));
   }
+  RecordedHandlers::instance().begin_execution(operation.id);
   plugin_.execute(executables_.at(operation.executable), operation, results, execution);
   if (size_t inexact = RecordedHandlers::instance().take_inexact()) {
     report_.write({"inexact", std::to_string(operation.id), std::to_string(inexact)});

@@ -6,7 +6,6 @@
 //   skipped ID 0                            its executable or one of its buffers is missing
 //   read ID DEVICE INDEX TYPE DIMENSIONS CONTENT SIZE      the content of a buffer; no bytes if it is as recorded
 //   output ID DEVICE INDEX TYPE DIMENSIONS CONTENT SIZE    the same for a result of an execution
-//   unregistered 0 0                      the plug-in cannot register FFI handlers that answer from the recording
 //   inexact ID COUNT 0                     FFI handlers got arguments other than the recorded ones COUNT times
 //   unusable 0 CODE SIZE                   the reason why the plan or the plug-in cannot be used
 //   end 0 0

@@ -20,5 +20,5 @@ def test_answers_report_the_number_of_counted_calls(tmp_path: Path) -> None:
 
     for verb in ("captures", "calls", "check"):
         answer = CliRunner(env={"COLUMNS": "200"}).invoke(cli, ["--index", str(index), verb]).output
-        assert f"Not recorded by choice: {queries} calls without effect." in " ".join(answer.split()), verb
+        assert f"Not recorded by choice: {queries} calls that `--flight` only counts." in " ".join(answer.split()), verb
     assert queries > 0

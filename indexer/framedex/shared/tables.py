@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from framedex.binaries import classify_native_frame
 from framedex.binaries.roles import classify_python_frame
 from framedex.index.write.records import FrameRecord, FunctionRecord
@@ -79,12 +81,17 @@ class FrameRecords:
 
     def build_record(self, frame: SharedFrame) -> FrameRecord:
         """Convert a frame to a record without a binary, since a local binary may be a different one."""
+        function = self._functions[_position(frame.function)]
+        recorded = self._location(frame.recorded)
+        if function.language is Language.PYTHON and function.location is None and recorded is not None:
+            # A frozen module, such as `<frozen runpy>`: its lines are in the file of the standard library.
+            function = replace(function, location=replace(recorded, line=max(function.first_line, 1)))
         return FrameRecord(
-            function=self._functions[_position(frame.function)],
+            function=function,
             module=None,
             offset=frame.offset,
             depth=frame.depth,
-            location=self._location(frame.recorded),
+            location=recorded,
             is_returning=frame.is_returning,
             line=frame.line,
             stored_location=self._location(frame.found),

@@ -12,6 +12,7 @@ from .library import STAGES, Library
 from .stacks import Frame, UserFrames, frames_from
 
 _GPU_PLATFORMS = ("CUDA", "ROCM")
+_HOST_PLATFORMS = ("Host", "cpu", "tpu")  # the mock TPU runs its programs on the CPU
 _UNTYPED, _TYPED = 0, 1
 _REGISTERING_FILE = "/jax/_src/ffi.py"
 Handler = Callable[..., None]
@@ -84,7 +85,7 @@ class Registrations:
             return wrapped, ["execute"]
         # GPU executables serialise the states of their custom calls, so our states must not replace them.
         is_on_host = platform not in _GPU_PLATFORMS
-        keeps_results = is_on_host and self._is_of_program(name, platform)
+        keeps_results = platform in _HOST_PLATFORMS and self._is_of_program(name, platform)
         addresses = self._library.wrap(name, pointers, has_instances=is_on_host, keeps_results=keeps_results)
         if addresses is None:
             return None, list(pointers)

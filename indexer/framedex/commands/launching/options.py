@@ -106,8 +106,8 @@ _RECORDING_OPTIONS = (
     click.option(
         "--flight",
         is_flag=True,
-        help="Record for production: overwrite the oldest calls at --limit (default: 64MiB), and only count calls that"
-        " have no effect.",
+        help="Record for production: overwrite the oldest calls at --limit (default: 64MiB), and only count queries"
+        " and the calls inside the mock.",
     ),
     click.option(
         "--on-crash",

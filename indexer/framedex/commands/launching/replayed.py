@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 MOCK = "mock"
 _SUFFIX = ".fdxreplay"
+_MAX_FLOAT = 3.4028235e38  # PJRT_NamedValue has 32-bit floats
 
 
 class CreateOption(click.ParamType["tuple[str, OptionValue]"]):
@@ -41,11 +43,14 @@ class CreateOption(click.ParamType["tuple[str, OptionValue]"]):
             self.fail(f"{value!r} is not NAME=VALUE.", param, ctx)
         if text in ("true", "false"):
             return name, text == "true"
-        for number in (int, float):
-            try:
-                return name, number(text)
-            except ValueError:
-                continue
+        if re.fullmatch(r"[+-]?[0-9]+", text):
+            if not -(1 << 63) <= int(text) < 1 << 63:
+                self.fail(f"{value!r} is not in the range of 64-bit integers.", param, ctx)
+            return name, int(text)
+        if re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", text):
+            if abs(float(text)) > _MAX_FLOAT:
+                self.fail(f"{value!r} is not in the range of 32-bit floats.", param, ctx)
+            return name, float(text)
         return name, text
 
 

@@ -89,8 +89,7 @@ def replay_lines(answer: ReplayAnswer) -> Iterator[Line]:
         seeded = words.count(answer.plan.seeded, "sent buffer")
         yield _labelled_line("inputs", f"{seeded} without a recorded content, filled from the seed. {_RECORD}")
     if verdict.inexact:
-        answers = words.count(verdict.inexact, "answer")
-        yield _labelled_line("handlers", f"{answers} in recorded order, because an FFI handler got other arguments")
+        yield _labelled_line("handlers", verdict.inexact_note)
     yield _labelled_line("compared", _format_comparison(answer))
     yield from _difference_lines(answer)
     yield from _non_finite_lines(answer)

@@ -50,6 +50,7 @@ CREATE TABLE captures(
     -- the signature of the content being read, or the process that follows it; NULL once it is complete
     reading TEXT,
     metadata TEXT,  -- JSON: the recorder's data about the run
+    is_on_mock INTEGER,  -- 1 if it has functions of the mock TPU
     problems TEXT,  -- JSON: sentences
     stops TEXT  -- why it ends before its program did, as JSON of `model.StopReasons`; NULL where it does not
 );

@@ -81,8 +81,10 @@ class CaptureWriter:
         self.rows: int = known[2] if is_continued else 0
         self.id = known[0] if is_continued else self._insert_capture(None if known is None else known[0], identity)
         if is_continued:
-            text = to_storable(record.capture.metadata.text)
-            connection.execute("UPDATE captures SET metadata = ? WHERE id = ?", (text, self.id))
+            connection.execute(
+                "UPDATE captures SET metadata = ?, is_on_mock = ? WHERE id = ?",
+                (to_storable(record.capture.metadata.text), _is_on_mock(record.capture), self.id),
+            )
         self._first, self._reserved = self._reserve_first_ids(reserve)
         self._replace_builds()
         renamed = store_binaries(connection, record.binaries)
@@ -225,6 +227,7 @@ class CaptureWriter:
             "stacks": len(capture.stacks),
             "reading": record.signature,
             "metadata": to_storable(capture.metadata.text),
+            "is_on_mock": _is_on_mock(capture),
             "problems": json.dumps(list(record.problems)),
             "stops": _format_stops(capture.stops),
         }
@@ -403,6 +406,11 @@ def thread_label(thread: Thread, main: object) -> str:
     if thread.tid == main:
         return "main"
     return to_storable(f"{thread.name} ({thread.tid})" if thread.name else str(thread.tid))
+
+
+def _is_on_mock(capture: Capture) -> bool:
+    """Whether a capture has functions of the mock TPU. Flight mode may record none of their calls."""
+    return any(function.boundary == "mock_tpu" for function in capture.functions)
 
 
 def _format_stops(stops: StopReasons) -> str | None:

@@ -51,7 +51,8 @@ def _outcome(plan: Plan, verdict: Verdict) -> tuple[Status, str]:
         found = first.comparison
         size = "" if found is None else f", {found.differing:,} of {words.count(found.elements, 'element')}"
         differing = f"{words.count(len(verdict.differences), 'content')} of {verdict.compared:,} differ, the first: "
-        return Status.FAIL, f"{differing}{_place_text(plan, first.execution)}{first.type}[{first.shape}]{size}"
+        inexact = f"; {verdict.inexact_note}" if verdict.inexact else ""
+        return Status.FAIL, f"{differing}{_place_text(plan, first.execution)}{first.type}[{first.shape}]{size}{inexact}"
     if verdict.failed:
         failed = _find_decisive_failure(verdict.failed)
         is_unsupported = failed.code == _UNIMPLEMENTED or _lacks_device(failed)

@@ -52,12 +52,15 @@ def isolate(plan: Plan, execution: Operation, target: Target, seed: int, folder:
     sends = (*sent.values(), *_build_sends(plan, contents, folder))
     for name in compilation.operands[1:3]:
         write_stored_program(folder, read_stored_program(plan.capture, name) or b"")
+    code = read_stored_program(plan.capture, compilation.operands[1]) or b""
     isolated = replace(
         plan,
         capture=folder,
         operations=(*sends, compilation, execution),
         omitted=(),
-        handler_results=tuple(each for each in plan.handler_results if each.row > execution.row),
+        handler_results=tuple(
+            each for each in plan.handler_results if each.row > execution.row and each.target.encode() in code
+        ),
     )
     for name in isolated.answers:
         write_stored_buffer(folder, read_stored_buffer(plan.capture, name) or b"")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
 
+from framedex.base import words
 from framedex.captures import read_stored_buffer
 from framedex.plugins.replay.comparison import Comparison, Tolerance, compare, count_non_finite
 from framedex.plugins.replay.origins import Origin
@@ -113,6 +114,12 @@ class Verdict:
         )
 
     @property
+    def inexact_note(self) -> str:
+        """A note about the inexact answers; empty if there are none."""
+        answers = words.count(self.inexact, "answer")
+        return f"{answers} in recorded order, because an FFI handler got other arguments" if self.inexact else ""
+
+    @property
     def status(self) -> int:
         """The exit status: 0 if nothing differs, 1 if something does, 2 if the replay failed."""
         if self.differences or self.non_finite or self.unsteady:
@@ -204,6 +211,7 @@ def judge_reads(
         if repetition:
             verdict.failed += later.failed
             verdict.crashes += later.crashes
+            verdict.inexact = max(verdict.inexact, later.inexact)
     return verdict
 
 

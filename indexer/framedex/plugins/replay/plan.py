@@ -317,7 +317,7 @@ class Plan:
         )
         rows = {each.row for each in operations}
         compiled = {each.executable for each in operations if each.action is Action.COMPILE}
-        began = min(each.row for each in operations if each.action is Action.EXECUTE)
+        began = min((each.row for each in operations if each.action is Action.EXECUTE), default=0)
         return replace(
             self,
             operations=operations,
@@ -352,7 +352,8 @@ def _with_dependencies(operations: Sequence[Operation], is_wanted: Callable[[Ope
 def _format_option_line(name: str, value: OptionValue) -> str:
     kind = {str: "string", bool: "bool", int: "int64", float: "float"}[type(value)]
     text = str(value).lower() if isinstance(value, bool) else str(value)
-    return f"option 0 {quote(name, safe='')} {kind} {quote(text, safe='')}".rstrip()
+    name, text = (quote(each, safe="", errors="surrogateescape") for each in (name, text))
+    return f"option 0 {name} {kind} {text}".rstrip()
 
 
 def plan_words(values: Iterable[object]) -> tuple[str, ...]:

@@ -170,7 +170,7 @@ class _Transfer:
             raise _CannotReplayError(self.problem)
         names = []
         end = 0
-        for offset, name in sorted(self.parts):
+        for offset, name in sorted(self.parts, key=lambda part: (part[0], read_content_size(part[1]) or 0)):
             size = read_content_size(name)
             if size is None:  # not kept
                 return UNKNOWN

@@ -144,7 +144,14 @@ def reduce_plan(plan: Plan, trial: Trial, folder: Path) -> Reduction:
 
 def _reduce_to_operation(plan: Plan, trial: Trial, row: int, executable: int | None, folder: Path) -> Reduction:
     """Reduce to one operation, such as a compilation, and its dependencies. Then reduce the compiled program."""
-    reduced = replace(plan, operations=plan.with_dependencies(row))
+    operations = plan.with_dependencies(row)
+    executes = any(each.action is Action.EXECUTE for each in operations)
+    reduced = replace(
+        plan,
+        operations=operations,
+        reads={each.row: plan.reads[each.row] for each in operations if each.row in plan.reads},
+        handler_results=plan.handler_results if executes else (),
+    )
     if not trial.shows(reduced):
         return Reduction(plan, None, "the operation alone does not show the fault")
     execution = next((each for each in plan.executions if each.executable == executable), None)
@@ -156,7 +163,7 @@ def _reduce_to_operation(plan: Plan, trial: Trial, row: int, executable: int | N
     except CannotProbeError as error:
         return Reduction(reduced, None, str(error))
     compilations = tuple(each for each in cut.plan.operations if each.action is Action.COMPILE)
-    alone = replace(cut.plan, operations=compilations, reads={})
+    alone = replace(cut.plan, operations=compilations, reads={}, handler_results=())
     return replace(cut, plan=alone) if trial.shows(alone) else cut
 
 
@@ -258,6 +265,7 @@ def _cut_program(isolated: IsolatedExecution, prober: Prober, site: Site, size: 
         operations=(*sends, compilation, execution, read),
         reads={read.row: read.operands[1]},
         programs={_EXECUTABLE: isolated.plan.programs.get(isolated.execution.executable or 0, "")},
+        handler_results=tuple(each for each in isolated.plan.handler_results if each.target.encode() in code),
     )
     return Reduction(plan, None, "", text, tuple(arrays), expected)
 

@@ -55,6 +55,7 @@ SELECT k.capture FROM call_kinds k JOIN boundaries b ON b.id = k.boundary
 LEFT JOIN call_rows c ON c.id = k.first_call LEFT JOIN arguments a ON a.id = c.arguments
 WHERE k.calls > 0 AND (b.boundary IN ('mock_tpu', 'tpu_executor')
 OR b.name = 'GetPjrtApi' AND json_extract(a.json, '$.plugin') = 'the mock TPU')
+UNION SELECT id FROM captures WHERE is_on_mock
 """  # jaxlib 0.4.13's boundary, tpu_executor, exists only for the mock
 
 
