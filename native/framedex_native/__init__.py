@@ -11,7 +11,7 @@ Environment variables choose what is recorded:
 - FRAMEDEX_SAMPLE: record every Nth call of each thread
 - FRAMEDEX_LIMIT: maximum bytes of recorded calls
 - FRAMEDEX_RING=1: at the limit, overwrite the oldest calls
-- FRAMEDEX_FLIGHT=1: a ring (of 64 MiB without FRAMEDEX_LIMIT) in which queries, and the calls inside the mock, are only counted
+- FRAMEDEX_FLIGHT=1: a ring (of 64 MiB without FRAMEDEX_LIMIT) that only counts queries and calls inside the mock
 - FRAMEDEX_VERIFY=1: compare every stack with libgcc's unwinder
 
 A program with TPU_LIBRARY_PATH set to `library_path()` records itself if FRAMEDEX_RECORD is 1 or FRAMEDEX_OUT names a

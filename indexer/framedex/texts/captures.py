@@ -79,7 +79,9 @@ def format_early_stop(stops: StopReasons) -> str:
 
 def format_unrecorded_queries(stops: StopReasons) -> str:
     """The number of calls that `framedex run --flight` only counted; empty if none."""
-    return f"Not recorded by choice: {count(stops.queries, 'call')} that `--flight` only counts." if stops.queries else ""
+    return (
+        f"Not recorded by choice: {count(stops.queries, 'call')} that `--flight` only counts." if stops.queries else ""
+    )
 
 
 def is_of_samples(metadata_text: str) -> bool:
