@@ -68,10 +68,18 @@ def test_a_fusion_without_two_known_lines_is_left_out(fused: list[bytes]) -> Non
 
 def test_missing_and_recursive_computations_end() -> None:
     missing = _instruction(1, "fusion", "jit(f)/add", 1, (99,))
-    recursive = _instruction(2, "fusion", "jit(f)/add", 1, (ENTRY, ENTRY))
+    recursive = _instruction(2, "fusion", "jit(f)/add", 1, (ENTRY,))
     (found,) = read_fusions(_module(c1=[missing, recursive, *FUSED_OPS]))
     assert found.count == 1
     assert read_fusions(_module(c7=FUSED_OPS)) == ()  # no entry
+
+
+def test_fusions_of_one_computation_are_read_once() -> None:
+    """Only a damaged program has them. Reading each would take minutes."""
+    fusions = [_instruction(number, "fusion", "jit(f)/add", 1, (FUSED,)) for number in range(1, 5000)]
+    ops = [_instruction(10_000 + number, "add", "jit(f)/add", 1 + number % 2) for number in range(5000)]
+    (found,) = read_fusions(_module(c1=fusions, c2=ops))
+    assert (found.count, dict(found.lines)) == (4999, {FIRST: 2500, SECOND: 2500})
 
 
 def test_fusions_after_thousands_of_computations_are_found() -> None:

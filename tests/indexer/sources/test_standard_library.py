@@ -22,6 +22,7 @@ _SOURCE = """\
 #include <string>
 #include <vector>
 struct Shape { virtual ~Shape(); virtual Shape* copy(); virtual void draw(); };
+struct Alloc { void (*free)(void*); };
 struct First { First(); int side[4]; };
 struct Second { Second(); int side[8]; };
 void use(int);
@@ -62,6 +63,13 @@ void destroy(Shape* shape, char* text) {
   use(2);
   delete[] text;
   use(3);
+}
+
+void release(Alloc* alloc, void* memory, Shape* shape) {
+  use(0);
+  alloc->free(memory);
+  use(1);
+  delete shape;
 }
 
 void check(int n, int other) {
@@ -176,6 +184,13 @@ def test_a_virtual_destructor_runs_at_a_deletion(library: tuple[Binary, Path], b
     *_, found = find_lines(library, "destroy", "", below)
     assert found is not None and found.how is RANKED
     assert first_lines([found])[0].startswith("delete")
+
+
+def test_a_written_call_stays_possible_beside_a_deletion(library: tuple[Binary, Path]) -> None:
+    found, *_ = find_lines(library, "release", "", "free")
+    assert found is not None
+    lines = _SOURCE.splitlines()
+    assert "alloc->free(memory);" in {lines[line - 1].strip() for line in found.lines}
 
 
 def test_deletions_of_arrays_differ_from_those_of_objects(library: tuple[Binary, Path]) -> None:

@@ -79,6 +79,9 @@ def test_recordings_are_replayed_with_the_options(
     code, found = conform(recordings, *(word for each in given for word in ("--option", each)))
     assert (code, found["status"]) == (0, "pass"), found["detail"]
     assert conform(recordings, "--option", "text=other")[1]["status"] == "skipped"
+    for out_of_range in ("number=99999999999999999999", "share=1e50"):
+        done = CliRunner().invoke(cli, ["conform", "--option", out_of_range])
+        assert done.exit_code == 2 and "is not in the range of" in done.output
     monkeypatch.delenv("FRAMEDEX_BEHAVIOUR")
 
 
