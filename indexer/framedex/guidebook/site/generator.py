@@ -133,7 +133,7 @@ def _search_boost(page: Page) -> float:
     """Return the search boost of a page: shorter names first among similar names, complete lists last."""
     if page.path in (addresses.RUNS, addresses.LINES):
         return 0.5
-    return round(1 + 100 / max(len(page.title), 1), 3)
+    return round(1 + (100 / max(len(page.title), 1)) ** 2, 3)
 
 
 def _make_plugin(sections: Sequence[Page | Section], documents: Sequence[Document]) -> Any:
