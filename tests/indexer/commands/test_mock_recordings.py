@@ -35,6 +35,7 @@ def ask(index: Path, *arguments: str) -> str:
 def record_on_hardware(index: Path, capture: int) -> None:
     """Change an indexed capture to look like another plug-in's recording."""
     with closing(sqlite3.connect(index)) as connection, connection:
+        connection.execute("UPDATE captures SET is_on_mock = 0 WHERE id = ?", (capture,))
         connection.execute(
             "UPDATE arguments SET json = replace(json, 'the mock TPU', '/lib/libtpu.so') WHERE id IN"
             " (SELECT c.arguments FROM call_rows c JOIN call_kinds k ON k.id = c.kind WHERE k.capture = ?)",
