@@ -58,7 +58,7 @@ __attribute__((noinline)) void further_in(int calls, Action action) {
   if (calls > 0) {
     further_in(calls - 1, action);
   } else {
-    action(registers_of_caller(__builtin_frame_address(0)));
+    action(registers_of_caller());
   }
   asm volatile("");  // the call above is no jump
 }
@@ -70,7 +70,7 @@ __attribute__((noinline)) void measure() {
   static StackWalker walker(runtime, unwinder);
   static NativeStack native(StackWalker::kMaximumFrames);
   static NativeStack none(0);
-  StartRegisters start = registers_of_caller(__builtin_frame_address(0));
+  StartRegisters start = registers_of_caller();
   uintptr_t end = find_stack_end();
 
   auto walk_native = [&] { unwinder.walk(start, end, none, &native); };

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from framedex.captures import CaptureStream, read_content_size, read_stored_program
-from framedex.model import CallBatch, ObjectDescription
+from framedex.model import CallBatch, Function, ObjectDescription
 from framedex.plugins.replay.plan import (
     NO_OBJECT,
     PARTS,
@@ -54,9 +54,12 @@ class RecordedCapture:
         stream = CaptureStream(path)
         return cls(stream, stream.next(stream.calls))
 
-    def calls(self) -> Iterator[_Call]:
-        """Yield the calls in the order in which they began."""
+    def calls(self, is_wanted: Callable[[Function], bool]) -> Iterator[_Call]:
+        """Yield the calls of some functions in the order in which they began."""
         functions = self.stream.capture.functions
+        wanted = [is_wanted(functions[kind.function]) for kind in self.batch.kinds]
+        if not any(wanted):
+            return
         columns = zip(
             self.batch.kind.tolist(),
             self.batch.start.tolist(),
@@ -65,6 +68,8 @@ class RecordedCapture:
             strict=True,
         )
         for row, (kind_number, start, duration, argument) in enumerate(columns):
+            if not wanted[kind_number]:
+                continue
             kind = self.batch.kinds[kind_number]
             yield _Call(
                 row,
@@ -73,7 +78,6 @@ class RecordedCapture:
                 None if duration < 0 else start + duration,
                 kind.error,
                 self.batch.arguments[argument],
-                functions[kind.function].boundary == _HANDLERS,
             )
 
 
@@ -87,7 +91,6 @@ class _Call:
     end: int | None
     error: int
     arguments_json: str
-    is_handler: bool = False
 
     def arguments(self) -> dict[str, Any]:
         """Parse the values."""
@@ -105,12 +108,19 @@ def build_plan(recorded: RecordedCapture) -> Plan:
     return _Translation(recorded).plan()
 
 
+def _is_handler(function: Function) -> bool:
+    return function.boundary == _HANDLERS
+
+
+def _is_replayed(function: Function) -> bool:
+    """Whether calls are replayed, or reported as omitted."""
+    return not _is_handler(function) and (function.name in _TRANSLATIONS or _creates_objects(function.name))
+
+
 def _read_answers(recorded: RecordedCapture) -> dict[int, list[tuple[int, int, str]]]:
     """The answers of host callbacks, by execution and in their order: device, channel and content."""
     found: dict[int, dict[int, tuple[int, int, str]]] = {}
-    for call in recorded.calls():
-        if call.function != "PJRT_CopyToDeviceStream_AddChunk":
-            continue
+    for call in recorded.calls(lambda function: function.name == "PJRT_CopyToDeviceStream_AddChunk"):
         values = call.arguments()
         try:
             execution, device, channel, number = map(int, values["answer"])
@@ -124,8 +134,8 @@ def _read_answers(recorded: RecordedCapture) -> dict[int, list[tuple[int, int, s
 
 def _read_handler_results(recorded: RecordedCapture) -> Iterator[HandlerResult]:
     """Yield the results of FFI handlers in recordings with contents. A result that was not kept has unknown content."""
-    for call in recorded.calls():
-        if not call.is_handler or call.error or call.end is None:
+    for call in recorded.calls(_is_handler):
+        if call.error or call.end is None:
             continue
         values = call.arguments()
         try:
@@ -187,8 +197,8 @@ def _read_transfers(recorded: RecordedCapture) -> dict[int, list[_Transfer]]:
     """The buffers of each transfer manager, by the row of the call that created it."""
     found: dict[int, list[_Transfer]] = {}
     living: dict[int, list[_Transfer]] = {}  # by the manager's address
-    for call in recorded.calls():
-        if call.error or call.end is None or not (call.function == _CREATES_MANAGER or _MANAGER in call.function):
+    for call in recorded.calls(lambda function: function.name.startswith((_CREATES_MANAGER, _MANAGER))):
+        if call.error or call.end is None:
             continue
         values = call.arguments()
         try:
@@ -241,13 +251,8 @@ class _Translation:
         self._programs: dict[int, str] = {}
 
     def plan(self) -> Plan:
-        for call in self._recorded.calls():
-            if call.is_handler:
-                continue
+        for call in self._recorded.calls(_is_replayed):
             translate = _TRANSLATIONS.get(call.function)
-            creates = translate is None and _creates_objects(call.function)
-            if translate is None and not creates:
-                continue
             self._finish_calls(call.start)
             try:
                 if translate is None:
@@ -261,7 +266,7 @@ class _Translation:
                 self._omitted.append(OmittedCall(call.row, call.function, "not all its values were recorded"))
                 self._forget_created(call)
         answers = tuple(_read_handler_results(self._recorded))
-        failed = {each.function for each in self._recorded.calls() if each.is_handler and each.error}
+        failed = {each.function for each in self._recorded.calls(_is_handler) if each.error}
         descriptions = self._recorded.stream.capture.descriptions
         return Plan(
             self._path,
