@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+from framedex.model import Function
 from framedex.plugins.replay.plan import Action, Operation, Plan
 from framedex.plugins.replay.recorded_calls import _MANAGER, _TRANSLATIONS, RecordedCapture, _Call, build_plan
 from tests.fuzz.inputs import text_of
 
 MAX_SIZE = 4096
+KERNEL = "kernel"  # an FFI handler
 NAMES = [
     *sorted(_TRANSLATIONS),
     "PJRT_Executable_DeserializeAndLoad",
@@ -19,7 +22,7 @@ NAMES = [
     f"{_MANAGER}TransferData",
     f"{_MANAGER}TransferLiteral",
     f"{_MANAGER}SetBufferError",
-    "kernel",  # an FFI handler
+    KERNEL,
 ]
 
 
@@ -28,7 +31,13 @@ def run(data: bytes) -> None:
     calls = [call for row, line in enumerate(text_of(data).splitlines()) if (call := _call(row, line)) is not None]
     reads = [SimpleNamespace(kind="read", content={"read": 1, "content": "0123456789abcdef-4"})]
     capture = SimpleNamespace(path=Path("/nowhere"), descriptions=reads)
-    recorded = SimpleNamespace(stream=SimpleNamespace(capture=capture), calls=lambda: iter(calls))
+
+    def select(is_wanted: Callable[[Function], bool]) -> Iterator[_Call]:
+        return (
+            call for call in calls if is_wanted(Function("ffi" if call.function == KERNEL else "pjrt", call.function))
+        )
+
+    recorded = SimpleNamespace(stream=SimpleNamespace(capture=capture), calls=select)
     plan = build_plan(cast(RecordedCapture, recorded))
     _check(plan, calls)
     if plan.executions:
@@ -42,7 +51,7 @@ def _call(row: int, line: str) -> _Call | None:
         begin, length = int(start), int(duration)
         name = NAMES[int(number) % len(NAMES)]
         end = begin + length if length >= 0 else None
-        made = _Call(row, name, begin, end, int(error), values, name == "kernel")
+        made = _Call(row, name, begin, end, int(error), values)
         return made if isinstance(parsed, dict) else None
     except (ValueError, RecursionError):
         return None
