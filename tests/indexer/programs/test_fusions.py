@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from framedex.base.nativepart import protobuf
 from framedex.model.programs import ProgramFrame, share_by_line
 from framedex.programs.fusions import read_fusions
-from framedex.programs.hlo import Module
+from framedex.programs.hlo import Instruction, Module
 
 FIRST, SECOND = ProgramFrame("/model.py", 3, "f"), ProgramFrame("/model.py", 5, "f")
 ENTRY, FUSED, LOOP = 1, 2, 3  # computations
@@ -74,12 +76,21 @@ def test_missing_and_recursive_computations_end() -> None:
     assert read_fusions(_module(c7=FUSED_OPS)) == ()  # no entry
 
 
-def test_fusions_of_one_computation_are_read_once() -> None:
-    """Only a damaged program has them. Reading each would take minutes."""
+def test_fusions_of_one_computation_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only a damaged program has them."""
+    read: list[str] = []
+    fused_ops = Module.fused_ops
+
+    def count_and_read(module: Module, instruction: Instruction) -> Iterator[tuple[str, ProgramFrame | None]]:
+        read.append(instruction.name)
+        return fused_ops(module, instruction)
+
+    monkeypatch.setattr(Module, "fused_ops", count_and_read)
     fusions = [_instruction(number, "fusion", "jit(f)/add", 1, (FUSED,)) for number in range(1, 5000)]
     ops = [_instruction(10_000 + number, "add", "jit(f)/add", 1 + number % 2) for number in range(5000)]
     (found,) = read_fusions(_module(c1=fusions, c2=ops))
     assert (found.count, dict(found.lines)) == (4999, {FIRST: 2500, SECOND: 2500})
+    assert read == ["fusion.1"]
 
 
 def test_fusions_after_thousands_of_computations_are_found() -> None:

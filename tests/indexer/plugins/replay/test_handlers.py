@@ -13,8 +13,10 @@ import pytest
 
 from framedex.commands.launching.replayed import MOCK, find_target
 from framedex.plugins.replay.comparison import Tolerance
+from framedex.plugins.replay.isolation import isolate
 from framedex.plugins.replay.judging import Verdict, judge_reads
 from framedex.plugins.replay.plan import HandlerResult, Plan
+from framedex.plugins.replay.probes import Prober
 from framedex.plugins.replay.recorded_calls import RecordedCapture, build_plan
 from framedex.plugins.replay.recording_file import DamagedRecordingError, read_recording
 from tests.ffi_running import CPU, FfiRun, mock_tpu, run_ffi
@@ -73,6 +75,17 @@ def test_other_arguments_get_the_answers_in_order(tmp_path: Path, monkeypatch: p
     found = answer(recorded("ffi_replayed.py"))
     assert found["inexact"] and not found["failed"]
     assert "because an FFI handler got other arguments" in replay(recorded("ffi_replayed.py")).stdout
+
+
+def test_an_execution_that_runs_again_gets_its_answers_again(plan: Plan, tmp_path: Path) -> None:
+    """As in a bisection. Equal arguments had another answer in each recorded execution."""
+    counter = next(number for number, name in plan.programs.items() if name == "jit(count_runs)")
+    executions = [each for each in plan.executions if each.executable == counter]
+    target = find_target(MOCK, sys.executable)
+    with Prober(isolate(plan, executions[1], target, 0, tmp_path), [target]) as prober:
+        values = [number for number, each in enumerate(prober.program(()).values) if each.op >= 0 and each.size >= 0]
+        first, *others = prober.run([((), values)] * 3)
+    assert len(executions) == 3 and first and others == [first, first]
 
 
 def test_the_message_says_why_a_handler_cannot_answer() -> None:
