@@ -51,6 +51,16 @@ def test_no_operand_of_a_recorded_callback_is_a_transfer_of_unknown_size(index: 
         assert "callback" not in {row.how for row in opened.transfers()}
 
 
+def test_a_callback_in_a_branch_not_taken_moves_nothing(tmp_path: Path) -> None:
+    ran = run("untaken_callback.py", folder=tmp_path, PYTHONPATH=str(framedex_native.ffi_startup_path()))
+    index_without_sources(tmp_path / "index.db", ran.capture)
+
+    with Index.open(tmp_path / "index.db") as opened:
+        found = [(row.how, row.direction, row.count) for row in opened.transfers() if "callback" in row.how]
+
+    assert found == [("jax.debug.callback", TO_HOST, 1), ("jax.debug.callback", TO_DEVICE, 1)]
+
+
 def test_budgets_count_the_transfers_of_callbacks(index: Path) -> None:
     command = ["--index", str(index), "check", "--json", "--max-implicit-transfers", "several=2"]
 
@@ -71,6 +81,7 @@ def test_without_recorded_callbacks_each_send_of_a_program_is_a_transfer(index: 
             for found in re.findall(r'"options.num_send_ops": (\d+)', text)
         )
         connection.execute(f"DELETE FROM call_rows WHERE kind IN ({query})", recorded)
+        connection.execute("UPDATE compilations SET noted = NULL")  # as without `framedex run`
 
         write_callback_transfers(connection, 1, KindColumns.read(connection, 1))
 

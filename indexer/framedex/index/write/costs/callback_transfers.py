@@ -29,14 +29,14 @@ _BUFFER_TYPE = re.compile(r"(token|pred|[a-z]+(\d{1,3})\w*)\[((?:\d{1,18}(?:,\d{
 def write_callback_transfers(connection: sqlite3.Connection, capture: int, kinds: KindColumns) -> None:
     """Write the transfers of the host callbacks of a capture, replacing the stored ones.
 
-    Callbacks are not recorded without `framedex run` or with other plug-ins, and then results have no line. A program
-    may send more operands than the recorded callbacks received. These are stored as transfers of unknown size by the
-    calls that run the program.
+    Callbacks are not recorded without `framedex run` or with other plug-ins, and then results have no line. The operands
+    that a program may send are stored as transfers of unknown size by the calls that run the program.
     """
     callback_kinds = kinds.find_kinds(HOST_CALLBACKS | {CALLBACK_RESULT})
     connection.execute(f"DELETE FROM transfers WHERE kind {IN_JSON}", (build_json_list(callback_kinds.tolist()),))
     calls = CallColumns.read_calls_of_kinds(connection, capture, callback_kinds)
-    _write_unrecorded_operands(connection, capture, kinds, _count_operands(connection, calls, kinds))
+    recorded = None if _records_all(connection, capture) else _count_operands(connection, calls, kinds)
+    _write_unrecorded_operands(connection, capture, kinds, recorded)
     if not len(calls):
         return
     calls = calls[np.lexsort((calls.id, kinds.thread[calls.kind]))]
@@ -60,6 +60,16 @@ def write_callback_transfers(connection: sqlite3.Connection, capture: int, kinds
             connection.execute(_INSERT, row)
 
 
+def _records_all(connection: sqlite3.Connection, capture: int) -> bool:
+    """Return whether each callback that ran is recorded: `framedex run` also writes JAX's notes on programs.
+
+    A program that sends more has callbacks in a branch that it did not take.
+    """
+    query = "SELECT is_on_mock AND EXISTS(SELECT 1 FROM compilations WHERE capture = c.id AND noted IS NOT NULL)"
+    (found,) = connection.execute(f"{query} FROM captures c WHERE id = ?", (capture,)).fetchone()
+    return bool(found)
+
+
 def _count_operands(connection: sqlite3.Connection, calls: CallColumns, kinds: KindColumns) -> int:
     """Return the number of operands of all recorded callbacks."""
     known, counts = np.unique(
@@ -73,10 +83,14 @@ def _count_operands(connection: sqlite3.Connection, calls: CallColumns, kinds: K
     )
 
 
-def _write_unrecorded_operands(connection: sqlite3.Connection, capture: int, kinds: KindColumns, recorded: int) -> None:
-    """Write the sends beyond the `recorded` operands, as transfers by the calls that run the programs."""
+def _write_unrecorded_operands(
+    connection: sqlite3.Connection, capture: int, kinds: KindColumns, recorded: int | None
+) -> None:
+    """Write the sends beyond the `recorded` operands (None: all), as transfers by the calls that run the programs."""
     runs = build_json_list(kinds.find_kinds({EXECUTE_FUNCTION}).tolist())
     connection.execute(f"DELETE FROM transfers WHERE kind {IN_JSON}", (runs,))
+    if recorded is None:
+        return
     query = (
         "SELECT c.kind, sum(json_extract(a.json, '$.\"options.num_send_ops\"')) AS sent, min(c.id), max(c.id)"
         " FROM captures p JOIN call_rows c ON c.id BETWEEN p.first_call AND p.last_call"
