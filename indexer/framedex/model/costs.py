@@ -17,6 +17,12 @@ MIN_TEMPORARY_SHARE = 0.1
 SAME_KEYS = "function, arguments and settings as before"
 """The text for a recompilation if all facts that JAX's tracing cache compares are known and equal."""
 
+SAME_PASS = "the pass of a derivative as before"
+"""`CompileChange.what` if the same holds for a program that JAX derived from a function."""
+
+UNSPECIFIED_SHARDING = "unspecified"
+"""The value of a sharding that JAX leaves to the compiler, as for an array that no `device_put` has placed."""
+
 
 class ChangeCause(enum.Enum):
     """A change since the previous compilation of the same function."""
@@ -170,8 +176,8 @@ class LineMemory:
     Until a buffer is donated, it belongs to the line that created it, and then to the line that received its memory.
     The live size of the buffers is `at_peak` at the device's peak, `at_end` at the end of the recording, and `most` at
     this line's peak. `growth` is the size that remains after each round of the line's loop, if its live bytes only rise
-    (a leak); otherwise 0. `rounds` is the number of rounds. `temporaries` is the part of `at_peak` that belongs to
-    programs that the line runs, and to no buffer.
+    (a leak); otherwise 0. `rounds` is the number of rounds. If most rounds leave nothing, only the others count.
+    `temporaries` is the part of `at_peak` that belongs to programs that the line runs, and to no buffer.
     """
 
     line: PythonLine | None

@@ -64,7 +64,8 @@ def _text(value: Any, depth: int) -> str:
     fields = field_values(value)
     if fields is not None and depth < _MAX_DEPTH:
         shown = [f"{name}={text(each, depth + 1)}" for name, each in fields[:_MAX_ELEMENTS]]
-        return f"{_name(kind)}({', '.join([*shown, *(['...'] if len(fields) > _MAX_ELEMENTS else [])])})"
+        number = _number(value) if compares_by_identity(kind) else ""
+        return f"{_name(kind)}({', '.join([*shown, *(['...'] if len(fields) > _MAX_ELEMENTS else [])])}){number}"
     return f"{_name(kind)}{_number(value)}"
 
 
@@ -118,6 +119,11 @@ def field_values(value: Any) -> list[tuple[str, Any]] | None:
             with contextlib.suppress(AttributeError):  # never assigned
                 found.append((name, slot.__get__(value)))
     return found
+
+
+def compares_by_identity(kind: type) -> bool:
+    """Whether two objects of a class are never equal, as those of a dataclass with `eq=False`."""
+    return class_attribute(kind, "__eq__") is object.__eq__
 
 
 def class_attribute(kind: type, name: str) -> Any:

@@ -18,7 +18,7 @@ import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from .statics import class_attribute, field_values, text
+from .statics import class_attribute, compares_by_identity, field_values, text
 
 THE_CALL = "the call"
 """The subject of the fact about passing arguments by position or by name."""
@@ -205,7 +205,7 @@ def _parts(value: Any) -> list[tuple[str, Any]] | None:
     names = _tuple_fields(kind)
     if names:
         return [(f".{name}", part) for name, part in zip(names, tuple.__iter__(value), strict=False)]
-    fields = field_values(value)
+    fields = None if compares_by_identity(kind) else field_values(value)
     return None if fields is None else [(f".{name}", part) for name, part in fields]
 
 

@@ -27,6 +27,11 @@ class Config:
     mode: Mode = Mode.FAST
 
 
+@dataclasses.dataclass(eq=False)
+class Options:
+    width: int = 2
+
+
 class Unprintable:
     def __repr__(self):
         raise SystemExit("a representation that nobody asked for")
@@ -177,6 +182,8 @@ def loss(w):
 
 for config in (Config(2), Config(3), Config(3, Mode.EXACT)):
     configured(ones(3), config)  # case: configured
+for _ in range(2):
+    configured(ones(3), Options())  # case: unequal
 for function in (jnp.sin, jnp.cos):
     with_function(ones(3), function)  # case: function
 for _ in range(2):
@@ -212,6 +219,9 @@ for size in (2, 3):
     outer(ones(size))  # case: nested
 for size in (2, 3):
     jax.grad(jax.jit(loss))(ones(size))  # case: gradient
+difference = jax.grad(lambda x, y: jnp.subtract(x, y).sum())
+for size in (3, 1):
+    difference(ones(3), ones(size))  # case: equal_passes
 linear = jax.value_and_grad(jax.jit(linear_loss))
 for size in (2, 3):
     linear(ones(size), 2.0)  # case: equal_backward_arguments
@@ -230,6 +240,8 @@ for kind in (list, tuple):
     contained(kind([ones(3), ones(3)]))  # case: container
 for rate in (0.1, 0.2):
     registered({"state": [State(ones(5), "sgd", rate)]})  # case: registered
+for _ in range(2):
+    registered(State(ones(6), "sgd", Options()))  # case: unequal_data
 for rate in (0.1, 0.2):
     with_tree(ones(5), jax.tree.structure(State(1, "sgd", rate)))  # case: static_tree
 for n in (2, 3):

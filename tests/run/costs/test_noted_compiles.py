@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from framedex.model import ChangeCause, CompileChange, Compiles
+from framedex.model.costs import SAME_PASS
 from tests.once import made_once
 from tests.run.costs.cases import line_marked
 from tests.run.costs.compiling import NOTED, Recorded, recorded_and_indexed
@@ -164,12 +165,25 @@ def test_a_line_has_the_cause_of_its_recompilation(
 
 
 @pytest.mark.parametrize(
-    ("case", "value"), [("new_lambda", "<lambda> #"), ("method", "Model #"), ("unprintable", "Unprintable #")]
+    ("case", "value"),
+    [
+        ("new_lambda", "<lambda> #"),
+        ("method", "Model #"),
+        ("unprintable", "Unprintable #"),
+        ("unequal", "Options(width=2) #"),
+    ],
 )
 def test_recreated_objects_are_distinguished_without_their_repr(more: Recorded, case: str, value: str) -> None:
     (change,) = more.row(case).changes
     assert change.cause is ChangeCause.STATIC
     assert all(each.startswith(value) for each in change.values[-2:]) and len(set(change.values)) > 1
+
+
+def test_static_data_that_compares_by_identity_differs_although_its_fields_are_equal(more: Recorded) -> None:
+    (change,) = [change for change in more.row("unequal_data").changes if change.what == "tree.rate"]
+    assert change.cause is ChangeCause.STATIC_DATA
+    assert all(each.startswith("Options(width=2) #") for each in change.values[-2:])
+    assert len(set(change.values[-2:])) == 2
 
 
 def test_only_a_failed_compilation_is_marked(more: Recorded) -> None:
@@ -213,6 +227,11 @@ def changed_rows(recorded: Recorded, case: str) -> list[Compiles]:
     """The rows of the line of a case that has several, with changes."""
     line = line_marked(recorded.program, f"case: {case}")
     return [row for row in recorded.rows() if row.line is not None and row.line.location.line == line and row.changes]
+
+
+def test_an_equal_pass_of_a_derivative_is_not_a_cleared_cache(more: Recorded) -> None:
+    (row,) = [row for row in changed_rows(more, "equal_passes") if row.function == "subtract"]
+    assert CompileChange(ChangeCause.SAME, SAME_PASS) in row.changes
 
 
 def test_passes_of_a_derivative_are_compared_separately(more: Recorded) -> None:

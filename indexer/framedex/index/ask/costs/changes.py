@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from framedex.model import ChangeCause, CompileChange, CompileNote, NoteArgument, Parameter, Signature
-from framedex.model.costs import SAME_KEYS
+from framedex.model.costs import SAME_KEYS, SAME_PASS, UNSPECIFIED_SHARDING
 
 MAX_VALUES = 50
 """Limit of reported values per change: the first ones and the last."""
@@ -22,7 +22,11 @@ _CAUSE_OF_ATTRIBUTE = {
     "mhlo.layout_mode": ChangeCause.LAYOUT,
     "mhlo.memory_kind": ChangeCause.LAYOUT,
 }
-_DEFAULT_TEXTS = {ChangeCause.SHARDING: "unspecified", ChangeCause.DONATION: "kept", ChangeCause.LAYOUT: "default"}
+_DEFAULT_TEXTS = {
+    ChangeCause.SHARDING: UNSPECIFIED_SHARDING,
+    ChangeCause.DONATION: "kept",
+    ChangeCause.LAYOUT: "default",
+}
 
 
 class _ChangeSubject(NamedTuple):
@@ -39,6 +43,7 @@ Difference = tuple[ChangeCause, _ChangeSubject, str, str]
 _SAME_ARGUMENTS = _ChangeSubject("same arguments")  # if no argument changed according to JAX
 _SAME_KEYS = _ChangeSubject(SAME_KEYS)  # if all that JAX's cache compares is known
 _NO_SUBJECT = _ChangeSubject("")
+_SAME_PASS = _ChangeSubject(SAME_PASS)
 _COTANGENT = " of the backward pass"
 _NUMBER = _ChangeSubject("number of arguments")
 _CALL_STRUCTURE = _ChangeSubject("the structure of the call")
@@ -88,7 +93,10 @@ def compare_compilations(before: CompilationFacts, after: CompilationFacts) -> l
         subject = _SAME_ARGUMENTS if before.note.keys is None or after.note.keys is None else _SAME_KEYS
     if cotangents := list(_compare_cotangents(before, after)):
         return cotangents
-    return list(_compare_contents(before.signature, after.signature, subject)) or [(ChangeCause.SAME, subject, "", "")]
+    if contents := list(_compare_contents(before.signature, after.signature, subject)):
+        return contents
+    is_pass = subject == _SAME_KEYS and after.note is not None and _is_derived(after.note)
+    return [(ChangeCause.SAME, _SAME_PASS if is_pass else subject, "", "")]
 
 
 def has_other_arguments(found: Iterable[Difference]) -> bool:
@@ -99,8 +107,7 @@ def has_other_arguments(found: Iterable[Difference]) -> bool:
 def _is_other_derivative(before: CompilationFacts, after: CompilationFacts) -> bool:
     """Return whether the programs are of different passes of a derivative, or only one is of a derivative.
 
-    JAX names the arguments of a function, but not those of programs that it derives from its trace. It names the
-    results of a backward pass, but not those of a forward pass.
+    JAX names the results of a backward pass, but not those of a forward pass.
     """
     notes = before.note, after.note
     forms = {(len(note.arguments), any(each.name for each in note.arguments)) for note in notes if note is not None}
@@ -112,13 +119,17 @@ def _is_other_derivative(before: CompilationFacts, after: CompilationFacts) -> b
     return len(forms) > 1 or len(results) > 1
 
 
+def _is_derived(note: CompileNote) -> bool:
+    """Return whether JAX derived a program from a function's trace: it names only arguments of the function itself."""
+    return bool(note.arguments) and not any(each.name for each in note.arguments)
+
+
 def _compare_cotangents(before: CompilationFacts, after: CompilationFacts) -> Iterator[Difference]:
     """Yield the results of a backward pass whose types changed: each cotangent has the type of an argument."""
     for known in (before, after):
-        if known.note is None or known.signature is None or not known.note.arguments:
+        if known.note is None or known.signature is None or not _is_derived(known.note):
             return
-        is_named = any(argument.name for argument in known.note.arguments)
-        if is_named or not all(result.name.startswith("result") for result in known.signature.results):
+        if not all(result.name.startswith("result") for result in known.signature.results):
             return
     assert before.signature is not None and after.signature is not None
     for place, (old, new) in enumerate(zip(before.signature.results, after.signature.results, strict=False)):
