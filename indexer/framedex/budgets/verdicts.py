@@ -10,7 +10,7 @@ from framedex.base import words
 from framedex.base.words import find_nearest_name
 from framedex.budgets.model import Budget, BudgetSubject, BudgetVerdict, BudgetViolation
 from framedex.model import CallFilter, Compiles, Finding, Metadata, Severity, Startup, StartupPart, Transfers
-from framedex.texts.compilations import format_change
+from framedex.texts.compilations import format_change, merge_equal_changes
 from framedex.texts.startup import format_traced_line
 
 if TYPE_CHECKING:
@@ -250,7 +250,7 @@ def _format_row_details(rows: Sequence[Row], line: PythonLine | None) -> Iterato
         if isinstance(row, Compiles):
             if row.line is not None and row.line != line:
                 yield f"{words.count(row.compiles, 'time')} by {_format_line(row.line)}"
-            yield from map(format_change, row.changes[:_MAX_ROWS])
+            yield from map(format_change, merge_equal_changes(row.changes)[:_MAX_ROWS])
         elif isinstance(row, Transfers):
             unsized = f" and {row.unsized:,} of unknown size" if row.unsized else ""
             by = f" by {_format_line(row.line)}" if row.line is not None and row.line != line else ""

@@ -6,14 +6,14 @@ Each text covers one row or all rows of a line. Names in it are raw: callers app
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from framedex.base import words
 from framedex.model import ChangeCause
-from framedex.model.costs import SAME_KEYS
+from framedex.model.costs import SAME_KEYS, SAME_PASS, UNSPECIFIED_SHARDING
 
 if TYPE_CHECKING:
     from framedex.model import CacheMiss, Collective, CompileChange, Compiles
@@ -65,12 +65,15 @@ _WITH_KNOWN_KEYS = {
         "other code of the same function for the same arguments: a value from outside the function changed"
     ),
 }
-_ADVICE = {
-    ChangeCause.DTYPE: "pass one dtype",
-    ChangeCause.STATIC: "each new value compiles: pass it as an array, or reuse few values",
-    ChangeCause.STATIC_DATA: "each new value compiles: keep one object, or make it an array",
-    ChangeCause.FUNCTION: "define a function once and pass the same object",
-}
+_EQUAL_PASS = (
+    "recompiled an identical program: JAX compiles the passes of a derivative again for new types of the function's"
+    " arguments, or its cache was cleared or full"
+)
+_ONE_FUNCTION = "define a function once and pass the same object"
+_ONE_OBJECT = "objects that are not equal compile again: keep one object, or define `__eq__` and `__hash__`"
+_FUNCTION_PREFIXES = ("<lambda>", "partial(")
+_NUMBER = re.compile(r"-?\d[\w.+-]*")
+_CONSTANTS, _ARGUMENTS = "constants", "arguments"  # plural subjects
 _TYPE = re.compile(r"(?P<dtype>\w+)\[(?P<shape>\d+(?:,\d+)*)\]")
 _PARAMETER_PREFIXES = ("argument ", "unused argument ", "result ")
 _REASONS = {
@@ -110,7 +113,7 @@ def format_compiles_details(rows: Sequence[Compiles]) -> list[str]:
     for row in rows:
         of = f"{row.function}: " if row.function else ""
         found += [f"{of}{format_failures(row)}"] if row.failed else []
-        found += [f"{of}{format_change_with_advice(change)}" for change in row.changes]
+        found += [f"{of}{format_change_with_advice(change)}" for change in merge_equal_changes(row.changes)]
         found += [f"{of}{text}" for text in cache_miss_texts(row)]
         found += [f"{of}{format_collective(each)}" for each in row.collectives if not each.is_requested]
         found += [f"{of}incomplete compilation data: {row.problem}"] if row.problem else []
@@ -120,6 +123,22 @@ def format_compiles_details(rows: Sequence[Compiles]) -> list[str]:
 def _format_subject(change: CompileChange) -> str:
     """The changed item; an array argument has its name in the program: `x`, `params[0]["w"]`."""
     return change.parameter.replace("'", '"') or change.what
+
+
+def merge_equal_changes(changes: Sequence[CompileChange]) -> list[CompileChange]:
+    """The changes, with one for all arguments that had the same values."""
+    groups: dict[tuple[object, ...], list[CompileChange]] = {}
+    for change in changes:
+        is_argument = bool(change.parameter and change.values)
+        groups.setdefault((change.cause, change.values, "" if is_argument else change.what), []).append(change)
+    return [
+        group[0] if len(group) == 1 else replace(group[0], what=_ARGUMENTS, parameter=_join_parameters(group))
+        for group in groups.values()
+    ]
+
+
+def _join_parameters(changes: Sequence[CompileChange]) -> str:
+    return words.join_names(change.parameter for change in changes)
 
 
 def format_reason_with_types(change: CompileChange) -> str:
@@ -145,9 +164,29 @@ def _find_advice(change: CompileChange) -> str:
         value.partition(" #")[0].endswith(_OF_JAX) for value in change.values
     ):
         return "JAX creates it for each call outside of `jax.jit`: call it in a jitted function"
+    if change.cause is ChangeCause.FUNCTION:
+        return _ONE_FUNCTION
     if change.cause is ChangeCause.SHAPE and (types := _fold_types(change.values)) is not None:
         return f"pad or bucket dimension {types.varying_dimensions[0]}" if len(types.varying_dimensions) == 1 else ""
-    return _ADVICE.get(change.cause, "")
+    if change.cause is ChangeCause.DTYPE and len({value.partition("[")[2] for value in change.values}) == 1:
+        return "pass one dtype"
+    if change.cause is ChangeCause.SHARDING and change.parameter and UNSPECIFIED_SHARDING in change.values:
+        return "place it with `jax.device_put` before the first call"
+    if change.cause in (ChangeCause.STATIC, ChangeCause.STATIC_DATA):
+        return _find_static_advice(change.values)
+    return ""
+
+
+def _find_static_advice(values: Sequence[str]) -> str:
+    """The advice for a static argument or static data with these values."""
+    numbered = [value.rpartition(" #")[0] for value in values if " #" in value]
+    if any(value.startswith(_FUNCTION_PREFIXES) or ".<locals>." in value for value in numbered):
+        return _ONE_FUNCTION
+    if len(set(numbered)) < len(numbered):
+        return _ONE_OBJECT
+    if all(map(_NUMBER.fullmatch, values)):
+        return "each new value compiles: pass it as an array, or reuse few values"
+    return "each new value compiles: reuse few values"
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +236,7 @@ def _cache_miss_text(miss: CacheMiss, number: int) -> str:
     earlier = f"call {miss.earlier_call} of {PurePath(miss.earlier_path).name}"
     if miss.parts:
         parts = " and ".join(_KEY_PARTS.get(part, part) for part in miss.parts)
-        changes = "; ".join(map(format_change, miss.changes))
+        changes = "; ".join(map(format_change, merge_equal_changes(miss.changes)))
         return f"{missed}: different {parts} than in {earlier}{f' ({changes})' if changes else ''}"
     if miss.minimum_s is not None:
         setting = "jax_persistent_cache_min_compile_time_secs"
@@ -208,12 +247,24 @@ def _cache_miss_text(miss: CacheMiss, number: int) -> str:
 def format_collective(collective: Collective) -> str:
     """One kind of collective: `2 all-gathers inserted by the compiler for dot: f32[4,8], 128 B on each device`."""
     number = words.count(collective.count, collective.opcode)
-    scope, _, primitive = collective.op.rpartition("/")
     origin = "" if collective.is_requested else " inserted by the compiler"
-    of = f" for {'' if scope else 'argument '}{primitive}" if primitive else ""
+    names = words.join_names(_find_origins(collective.op))
+    of = f" for {names}" if names else ""
     devices = f" between {collective.devices} devices" if collective.devices else ""
     loop = ", in a loop" if collective.is_repeated else ""
     return f"{number}{origin}{of}: {collective.shape}, {words.size(collective.size)} on each device{devices}{loop}"
+
+
+_MERGED_OPS = re.compile(r"(?P<scope>.*?/)\((?P<ops>.+:.+)\)")
+
+
+def _find_origins(op: str) -> Iterator[str]:
+    """The primitives or arguments that a collective moves; XLA joins those of merged ones: `jit(f)/(dot:jvp()/sum)`."""
+    merged = _MERGED_OPS.fullmatch(op)
+    for each in merged["ops"].split(":") if merged else (op,):
+        scope, _, primitive = each.rpartition("/")
+        if primitive:
+            yield primitive if scope or merged else f"argument {primitive}"
 
 
 def format_failures(row: Compiles) -> str:
@@ -238,6 +289,8 @@ def format_change(change: CompileChange) -> str:
     """A change as a sentence: `x was float32[1], [2], ... [19]`."""
     if not change.values:
         texts = _WITH_KNOWN_ARGUMENTS if change.what else _WITHOUT_VALUES
+        if change.what == SAME_PASS:
+            return _EQUAL_PASS
         if change.what == SAME_KEYS:
             texts = _WITH_KNOWN_KEYS
         return texts.get(change.cause, change.what or change.cause.value)
@@ -248,7 +301,7 @@ def format_change(change: CompileChange) -> str:
         values = [*values[: _MAX_VALUES // 2], "...", values[-1]]
     named = "" if change.cause in _CAUSES_WITHOUT_PREFIX else f"{change.cause.value}: "
     about = _CAUSE_PREFIXES.get(change.cause, named)
-    verb = "were" if change.what == "constants" else "was"
+    verb = "were" if change.what in (_CONSTANTS, _ARGUMENTS) else "was"
     return f"{about}{_format_subject(change)} {verb} {', '.join(values)}".replace(", ...,", ", ...")
 
 

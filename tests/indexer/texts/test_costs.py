@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from framedex.model import (
     ChangeCause,
+    Collective,
     CompileChange,
     Compiles,
     DeviceMemory,
@@ -19,7 +20,12 @@ from framedex.model import (
     WaitReason,
     Waits,
 )
-from framedex.texts.compilations import format_compiles, format_compiles_details, format_compiles_total
+from framedex.texts.compilations import (
+    format_collective,
+    format_compiles,
+    format_compiles_details,
+    format_compiles_total,
+)
 from framedex.texts.costs import (
     format_memory,
     format_memory_details,
@@ -93,6 +99,51 @@ def test_parameters_have_program_names_and_shapes_are_folded_with_advice() -> No
     assert format_compiles_details([static]) == [
         "f: static argument n was 1, 2; each new value compiles: pass it as an array, or reuse few values"
     ]
+
+
+def test_advice_fits_the_values_of_a_static_argument() -> None:
+    def advise(*values: str) -> str:
+        (text,) = format_compiles_details([changed(ChangeCause.STATIC, "n", *values)])
+        return text.partition("; ")[2]
+
+    assert advise("(3,)", "(4,)") == "each new value compiles: reuse few values"
+    assert advise("sin", "<lambda> #1") == "define a function once and pass the same object"
+    assert advise("0", "C(a=1) #1", "C(a=1) #2").startswith("objects that are not equal compile again: keep one object")
+
+
+def test_advice_on_a_dtype_needs_equal_shapes() -> None:
+    assert format_compiles_details([of_x(ChangeCause.DTYPE, "f32[3]", "bf16[3]")]) == [
+        "f: x was f32[3], bf16[3]; pass one dtype"
+    ]
+    assert format_compiles_details([of_x(ChangeCause.DTYPE, "f32[3]", "s32[]")]) == ["f: x was f32[3], s32[]"]
+
+
+def test_an_argument_that_only_later_had_a_sharding_is_to_be_placed_before() -> None:
+    assert format_compiles_details([of_x(ChangeCause.SHARDING, "unspecified", "P('x')")]) == [
+        "f: sharding: x was unspecified, P('x'); place it with `jax.device_put` before the first call"
+    ]
+
+
+def test_arguments_with_equal_values_are_one_change() -> None:
+    changes = [
+        CompileChange(ChangeCause.SHAPE, f"argument {number} ({name})", ("f32[1]", "f32[2]"), name)
+        for number, name in enumerate("abcd")
+    ]
+    other = CompileChange(ChangeCause.STATIC, "n", ("1", "2"))
+    assert format_compiles_details([replace(AGAIN, changes=(*changes[:3], other, changes[3]))]) == [
+        "f: a, b and 2 more were f32[1], [2]; pad or bucket dimension 0",
+        "f: static argument n was 1, 2; each new value compiles: pass it as an array, or reuse few values",
+    ]
+
+
+def test_a_collective_of_several_ops_names_each() -> None:
+    def name(op: str) -> str:
+        one = Collective("all-reduce", op, "f32[]", 4, 2, False, False, None, 1)
+        return format_collective(one).partition(":")[0]
+
+    assert name("jit(f)/jvp()/dot") == "1 all-reduce inserted by the compiler for dot"
+    assert name("jit(f)/(transpose(jvp())/dot:jvp()/sum)") == "1 all-reduce inserted by the compiler for dot and sum"
+    assert name("x") == "1 all-reduce inserted by the compiler for argument x"
 
 
 def test_failed_compilations_are_reported() -> None:

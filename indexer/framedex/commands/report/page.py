@@ -37,7 +37,7 @@ from framedex.commands.report.places import ReportLocations
 from framedex.model import PARTS_OF_STEPS, CallActivity
 from framedex.texts.calls import format_error_headline
 from framedex.texts.captures import format_device_answer_heading
-from framedex.texts.compilations import format_change, format_compiles_total
+from framedex.texts.compilations import format_change, format_compiles_total, merge_equal_changes
 from framedex.texts.costs import (
     format_device_name,
     format_memory_total,
@@ -105,6 +105,7 @@ def report_environment(locations: ReportLocations) -> Environment:
         clock=words.format_local_time,
         program=words.shorten_command,
         change=format_change,
+        merged=merge_equal_changes,
         device=format_device_name,
         saving_text=format_saving,
         startup_title=format_startup_title,

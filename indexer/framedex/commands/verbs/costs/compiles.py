@@ -19,7 +19,13 @@ from framedex.commands.output.proposals import trace_command
 from framedex.commands.output.render_calls import caller_lines, hidden_rows_line, python_line
 from framedex.commands.output.terminal import Line, Span, format_row, measure_columns, render_text_line
 from framedex.model.programs import to_module_name
-from framedex.texts.compilations import cache_miss_texts, format_change_with_advice, format_collective, format_failures
+from framedex.texts.compilations import (
+    cache_miss_texts,
+    format_change_with_advice,
+    format_collective,
+    format_failures,
+    merge_equal_changes,
+)
 
 if TYPE_CHECKING:
     from framedex.model import Compiles
@@ -151,12 +157,11 @@ def compiles_lines(rows: Sequence[Compiles], limit: int, passes: Sequence[Module
 def _reason_lines(row: Compiles) -> Iterator[Line]:
     if row.failed:
         yield render_text_line(f"{'':{_INDENT}}{format_failures(row)}", "error")
-    for change in row.changes[:_MAX_CHANGES]:
+    changes = merge_equal_changes(row.changes)
+    for change in changes[:_MAX_CHANGES]:
         yield render_text_line(f"{'':{_INDENT}}{printable(format_change_with_advice(change))}")
-    if len(row.changes) > _MAX_CHANGES:
-        yield render_text_line(
-            f"{'':{_INDENT}}and {words.count(len(row.changes) - _MAX_CHANGES, 'more change')}", "dim"
-        )
+    if len(changes) > _MAX_CHANGES:
+        yield render_text_line(f"{'':{_INDENT}}and {words.count(len(changes) - _MAX_CHANGES, 'more change')}", "dim")
     for text in cache_miss_texts(row):
         yield render_text_line(f"{'':{_INDENT}}{printable(text)}")
     yield from _collective_lines(row)
