@@ -166,6 +166,8 @@ def _find_advice(change: CompileChange) -> str:
         return "JAX creates it for each call outside of `jax.jit`: call it in a jitted function"
     if change.cause is ChangeCause.FUNCTION:
         return _ONE_FUNCTION
+    if change.cause is ChangeCause.CONSTANTS:
+        return "pass values from outside the function as arguments"
     if change.cause is ChangeCause.SHAPE and (types := _fold_types(change.values)) is not None:
         return f"pad or bucket dimension {types.varying_dimensions[0]}" if len(types.varying_dimensions) == 1 else ""
     if change.cause is ChangeCause.DTYPE and len({value.partition("[")[2] for value in change.values}) == 1:
@@ -297,12 +299,23 @@ def format_change(change: CompileChange) -> str:
     values = _drop_repeated_dtypes(change.values) if change.cause in _CAUSES_WITH_TYPES else list(change.values)
     if change.cause is ChangeCause.FUNCTION:
         return _format_function_change(change)
+    if change.cause in (ChangeCause.STATIC, ChangeCause.STATIC_DATA):
+        values = _merge_equal_texts(values)
     if len(values) > _MAX_VALUES:
         values = [*values[: _MAX_VALUES // 2], "...", values[-1]]
     named = "" if change.cause in _CAUSES_WITHOUT_PREFIX else f"{change.cause.value}: "
     about = _CAUSE_PREFIXES.get(change.cause, named)
     verb = "were" if change.what in (_CONSTANTS, _ARGUMENTS) else "was"
     return f"{about}{_format_subject(change)} {verb} {', '.join(values)}".replace(", ...,", ", ...")
+
+
+def _merge_equal_texts(values: Sequence[str]) -> list[str]:
+    """The values, with one for all objects that differ only in their numbers: `several unequal Config(width=2)`."""
+    texts = [value.rpartition(" #")[0] or value for value in values]
+    merged = (
+        f"several unequal {text}" if texts.count(text) > 1 else value for text, value in zip(texts, values, strict=True)
+    )
+    return list(dict.fromkeys(merged))
 
 
 def _format_function_change(change: CompileChange) -> str:

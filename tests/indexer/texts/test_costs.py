@@ -111,6 +111,12 @@ def test_advice_fits_the_values_of_a_static_argument() -> None:
     assert advise("0", "C(a=1) #1", "C(a=1) #2").startswith("objects that are not equal compile again: keep one object")
 
 
+def test_objects_that_differ_only_by_identity_are_one_value() -> None:
+    static = changed(ChangeCause.STATIC, "c", "0", "C(a=1) #1", "C(a=1) #2")
+    (text,) = format_compiles_details([static])
+    assert text.startswith("f: static argument c was 0, several unequal C(a=1); objects that are not equal")
+
+
 def test_advice_on_a_dtype_needs_equal_shapes() -> None:
     assert format_compiles_details([of_x(ChangeCause.DTYPE, "f32[3]", "bf16[3]")]) == [
         "f: x was f32[3], bf16[3]; pass one dtype"

@@ -172,6 +172,10 @@ def power(n, x):
     return x**n
 
 
+def scaling_by(scale):
+    return lambda x: x * scale
+
+
 def linear_loss(x, scale):
     return (x * scale).sum()
 
@@ -188,6 +192,8 @@ for function in (jnp.sin, jnp.cos):
     with_function(ones(3), function)  # case: function
 for _ in range(2):
     with_function(ones(3), lambda x: x + 1.0)  # case: new_lambda
+for scale in (2.0, 3.0):
+    jax.jit(scaling_by(scale))(ones(3))  # case: captured
 for a in ({}, {"a": 2}, {"b": 2}):
     keywords(ones(3), **a)  # case: keywords
 for scale in (2.0, 3.0):

@@ -211,6 +211,12 @@ def test_a_function_created_in_a_loop_is_new_each_time(recorded: Recorded) -> No
     assert function.cause is ChangeCause.FUNCTION
 
 
+def test_a_new_function_has_the_captured_values_that_differ(more: Recorded) -> None:
+    function, constants = more.row("captured").changes
+    assert (function.cause, constants.cause) == (ChangeCause.FUNCTION, ChangeCause.CONSTANTS)
+    assert constants.values == ("2.0", "3.0")
+
+
 def test_a_partial_is_named_by_its_function_and_arguments(more: Recorded) -> None:
     (change,) = more.row("partial").changes
     assert (change.cause, change.what) == (ChangeCause.FUNCTION, "power")

@@ -85,8 +85,11 @@ def compare_compilations(before: CompilationFacts, after: CompilationFacts) -> l
         found += _compare_options(before.options, after.options)
     # Arguments that are passed in another way have a structure of their own; it matters only if nothing else differs.
     found = [each for each in found if each[1] != _CALL_STRUCTURE] or found
-    if found or before.signature is None or after.signature is None:
+    if before.signature is None or after.signature is None:
         return found
+    if found:
+        is_new_function = all(cause is ChangeCause.FUNCTION for cause, *_ in found)
+        return found + (list(_compare_constants(before.signature, after.signature)) if is_new_function else [])
     if before.note is None or after.note is None:
         subject = _NO_SUBJECT
     else:
@@ -203,19 +206,21 @@ def _compare_contents(before: Signature, after: Signature, subject: _ChangeSubje
         if old.type != new.type:
             yield ChangeCause.CODE, result, old.type, new.type
             return
-    gone, new_ones = Counter(before.constants), Counter(after.constants)
-    gone, new_ones = gone - new_ones, new_ones - gone
     if before.code != after.code:
         yield ChangeCause.CODE, subject, "", ""
-    elif gone or new_ones:
-        yield (
-            ChangeCause.CONSTANTS,
-            _ChangeSubject("constants"),
-            ", ".join(gone.elements()),
-            ", ".join(new_ones.elements()),
-        )
+    elif constants := list(_compare_constants(before, after)):
+        yield from constants
     elif before.object_ids != after.object_ids:
         yield ChangeCause.OBJECT_ID, _NO_SUBJECT, "", ""
+
+
+def _compare_constants(before: Signature, after: Signature) -> Iterator[Difference]:
+    """Yield the constants that differ between programs with equal code."""
+    old, new = Counter(before.constants), Counter(after.constants)
+    gone, added = old - new, new - old
+    if before.code == after.code and (gone or added):
+        texts = (", ".join(each.elements()) for each in (gone, added))
+        yield (ChangeCause.CONSTANTS, _ChangeSubject("constants"), *texts)
 
 
 def _compare_parameters(subject: _ChangeSubject, old: Parameter, new: Parameter) -> Iterator[Difference]:
