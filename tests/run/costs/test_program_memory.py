@@ -119,6 +119,13 @@ def test_a_large_initial_loop_value_is_alive_in_the_loop(recorded: Recorded) -> 
     assert "tuple" not in {buffer.opcode for buffer in program.buffers}
 
 
+def test_the_arrays_of_an_argument_are_donated_together(recorded: Recorded) -> None:
+    program = recorded.devices()["multilayer"].program
+    assert program is not None
+    (saving,) = [saving for saving in program.savings if saving.change == "donate"]
+    assert (saving.what, saving.size) == ("weights", 4 * 64 * 64 * 4)
+
+
 def test_recomputed_values_lower_the_peak(recorded: Recorded) -> None:
     devices = recorded.devices()
     tower, remat = devices["tower"].program, devices["remat_tower"].program

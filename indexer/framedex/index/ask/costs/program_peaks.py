@@ -19,6 +19,7 @@ MAX_SAVINGS = 3
 
 _MIN_SHARE = 0.02  # of the peak: smaller savings are not reported
 _RECOMPUTED = re.compile(r"\b(?:checkpoint|remat)")  # marks the names of ops that are already rematerialized
+_PATH_IN_ARGUMENT = re.compile(r"[.\[]")  # begins after the name of an argument: `params['w']`, `state.step`
 _DIMENSIONS = re.compile(r"\[(\d+(?:,\d+)*)\]")
 
 
@@ -101,9 +102,17 @@ def _find_savings(
     """Yield the changes that save a noticeable part of the peak."""
     found = [*_recompute(buffers, peak_step)] if has_backward_pass else []
     if signature is not None:
-        found += (MemorySaving("donate", name, size) for name, size in find_reusable_arguments(signature))
+        found += _donate(signature)
         found += _halve_dimension(buffers, signature)
     yield from (saving for saving in found if saving.size >= max(peak * _MIN_SHARE, 1))
+
+
+def _donate(signature: Mapping[str, Any]) -> Iterator[MemorySaving]:
+    """Yield the arguments whose memory results can take: all arrays of a pytree are donated together."""
+    sizes: Counter[str] = Counter()
+    for name, size in find_reusable_arguments(signature):
+        sizes[_PATH_IN_ARGUMENT.split(name, maxsplit=1)[0]] += size
+    yield from (MemorySaving("donate", name, size) for name, size in sizes.items())
 
 
 def _recompute(buffers: Sequence[TemporaryBuffer], peak_step: int) -> Iterator[MemorySaving]:
