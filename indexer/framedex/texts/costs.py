@@ -120,10 +120,10 @@ def format_transfers(rows: Sequence[Transfers]) -> str:
 
 
 def format_transfers_details(rows: Sequence[Transfers]) -> list[str]:
-    """Size, number and duration of each kind of transfer."""
+    """Size, number and duration of each kind of transfer; the duration of a callback's operands is unknown."""
     return [
-        f"{format_transfers_kind(row)}: {_format_size([row])}, {words.format_times(row.count)},"
-        f" {words.format_duration(row.total_duration)}"
+        f"{format_transfers_kind(row)}: {_format_size([row])}, {words.format_times(row.count)}"
+        + (f", {words.format_duration(row.total_duration)}" if row.total_duration else "")
         for row in rows
     ]
 

@@ -109,7 +109,7 @@ def _row_cells(row: Transfers) -> tuple[str, ...]:
     return (
         f"{known}{' + ?' if known else '?'}" if row.unsized else known,
         f"{row.count:,}",
-        words.format_duration(row.total_duration),
+        words.format_duration(row.total_duration) if row.total_duration else "?",
         row.direction.value,
         printable(row.how) or "(unknown)",
         "implicit" if row.is_implicit else "",

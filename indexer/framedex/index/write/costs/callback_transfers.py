@@ -29,8 +29,8 @@ _BUFFER_TYPE = re.compile(r"(token|pred|[a-z]+(\d{1,3})\w*)\[((?:\d{1,18}(?:,\d{
 def write_callback_transfers(connection: sqlite3.Connection, capture: int, kinds: KindColumns) -> None:
     """Write the transfers of the host callbacks of a capture, replacing the stored ones.
 
-    Callbacks are not recorded without `framedex run` or with other plug-ins, and then results have no line. The operands
-    that a program may send are stored as transfers of unknown size by the calls that run the program.
+    Callbacks are not recorded without `framedex run` or with other plug-ins, and then results have no line. The
+    operands that a program may send are then transfers of unknown size by the calls that run the program.
     """
     callback_kinds = kinds.find_kinds(HOST_CALLBACKS | {CALLBACK_RESULT})
     connection.execute(f"DELETE FROM transfers WHERE kind {IN_JSON}", (build_json_list(callback_kinds.tolist()),))
