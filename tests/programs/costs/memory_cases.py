@@ -38,6 +38,14 @@ def kept_list():
     look()
 
 
+def kept_sometimes():
+    kept = {}
+    for number in range(12):
+        if number % 3 == 0:
+            kept[number] = put(4)
+        look()
+
+
 def freed():
     for _ in range(10):
         x = put(8)

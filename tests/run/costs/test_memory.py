@@ -29,12 +29,23 @@ PROGRAM = PROGRAMS / "costs" / "memory_cases.py"
 KIB = 1024
 CASES = (
     *("kept_list", "freed", "by_del", "replaced", "donation", "donated_tree", "jit_outputs", "leak_in_a_loop"),
+    "kept_sometimes",
     *("numpy_operands", "reference_cycle", "two_devices", "sharded", "out_of_memory", "by_callers", "scattered"),
     *("donates_some", "not_usable", "training", "by_threads", "host_memory", "waiting_runs"),
 )
 # The cases of `make test`: `make test-all` records all of them.
 KEPT = (
-    *("kept_list", "freed", "donation", "jit_outputs", "leak_in_a_loop", "two_devices", "out_of_memory", "by_callers"),
+    *(
+        "kept_list",
+        "kept_sometimes",
+        "freed",
+        "donation",
+        "jit_outputs",
+        "leak_in_a_loop",
+        "two_devices",
+        "out_of_memory",
+        "by_callers",
+    ),
     "training",
 )
 # Cases where JAX has released a run's inputs while it still runs, or where arrays are not whole device rows.
@@ -225,6 +236,11 @@ def test_a_leak_in_a_loop_is_reported_per_iteration(recorded: Recorded) -> None:
 )
 def test_growth_is_the_memory_left_by_each_iteration(recorded: Recorded, case: str, growth: int) -> None:
     assert [line.growth for line in recorded.devices(case)[0].lines] == [growth]
+
+
+def test_rounds_that_leave_nothing_do_not_count(recorded: Recorded) -> None:
+    (line,) = recorded.devices("kept_sometimes")[0].lines
+    assert (line.growth, line.rounds) == (4 * KIB, 4)
 
 
 @pytest.mark.exhaustive
