@@ -64,7 +64,7 @@ def test_waits_of_a_killed_program_after_its_last_call_are_unknown(index: Path) 
 
     assert LONG < waiting.unseen <= waiting.recorded
     shown = _shown(index)
-    assert "a thread made no call until its program, or the recording, had ended." in shown
+    assert "a thread made no call until its program, or the recording, had ended, as in" in shown
     assert "Unknown: SIGKILL ended the program. Waits after the last call of a thread are not recorded." in shown
     assert json.loads(_shown(index, "--json"))["ended_by"] == ["SIGKILL"]
 
@@ -80,7 +80,7 @@ def test_a_wait_without_a_call_is_unknown(index: Path) -> None:
 
     assert line.location.line == line_marked(PROGRAM, "its callback takes 300 ms")
     assert waiting.unseen > LONG
-    assert "a thread made no call until its program, or the recording, had ended. It may have" in _shown(index)
+    assert "a thread made no call until its program, or the recording, had ended, as in" in _shown(index)
     document = json.loads(_shown(index, "--json"))
     assert (document["unseen"], document["unseen_call"]) == (waiting.unseen, waiting.unseen_call)
 

@@ -65,7 +65,7 @@ _NUMBERS = 4  # the first columns, which are right-aligned
 _MAX_STEPS = 8  # steps printed of the longest loop
 _MAX_LOOPS = 5
 _PARTS = (*PARTS_OF_STEPS, "own")
-_UNSEEN_NOTE = "It may have waited unseen, as in jax.effects_barrier."
+_UNSEEN_NOTE = "a thread made no call until its program, or the recording, had ended, as in jax.effects_barrier."
 
 
 def waits_lines(waiting: WaitsAndLoops, limit: int) -> Iterator[Line]:
@@ -105,9 +105,8 @@ def _summary_lines(waiting: WaitsAndLoops) -> Iterator[Line]:
         text = f"Unknown: {signals} ended the program. Waits after the last call of a thread are not recorded."
         yield render_text_line(text, "error")
     if waiting.unseen:
-        spent = f"{words.format_duration(waiting.unseen)} ({words.count(waiting.unseen_times, 'time')})"
-        gap = "a thread made no call until its program, or the recording, had ended"
-        text = f"Unknown: for {spent} {gap}. {_UNSEEN_NOTE} The longest: "
+        gaps = f"{words.format_duration(waiting.unseen)} in {words.count(waiting.unseen_times, 'gap')}"
+        text = f"Possible further waits, {gaps}: {_UNSEEN_NOTE} The longest: "
         yield (Span(text), Span(trace_command(waiting.unseen_call), "dim", is_unbreakable=True))
 
 
