@@ -219,8 +219,8 @@ def _compare_constants(before: Signature, after: Signature) -> Iterator[Differen
     old, new = Counter(before.constants), Counter(after.constants)
     gone, added = old - new, new - old
     if before.code == after.code and (gone or added):
-        texts = (", ".join(each.elements()) for each in (gone, added))
-        yield (ChangeCause.CONSTANTS, _ChangeSubject("constants"), *texts)
+        was, now = ", ".join(gone.elements()), ", ".join(added.elements())
+        yield ChangeCause.CONSTANTS, _ChangeSubject("constants"), was, now
 
 
 def _compare_parameters(subject: _ChangeSubject, old: Parameter, new: Parameter) -> Iterator[Difference]:
