@@ -58,8 +58,8 @@ _WITH_KNOWN_ARGUMENTS = {
 }
 _WITH_KNOWN_KEYS = {
     ChangeCause.SAME: (
-        "recompiled an identical program of the same function and settings: a cleared or full cache, or"
-        " `jax.jit` with other options"
+        "recompiled an identical program of the same function and settings: a cleared or full cache,"
+        " `jax.jit` with other options, or unequal static arguments with equal hashes"
     ),
     ChangeCause.CODE: (
         "other code of the same function for the same arguments: a value from outside the function changed"
