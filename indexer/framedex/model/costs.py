@@ -20,6 +20,9 @@ SAME_KEYS = "function, arguments and settings as before"
 SAME_PASS = "the pass of a derivative as before"
 """`CompileChange.what` if the same holds for a program that JAX derived from a function."""
 
+LOOP_BODY = "loop body"
+"""`MemorySaving.what` if the values are those of a loop's body."""
+
 UNSPECIFIED_SHARDING = "unspecified"
 """The value of a sharding that JAX leaves to the compiler, as for an array that no `device_put` has placed."""
 
@@ -234,7 +237,7 @@ class MemorySaving:
     """A change that would lower a program's peak by about `size` bytes; an estimate.
 
     `change` is `remat` (compute the values of `line` again), `donate` (the argument `what`), or `batch` (halve the
-    dimension `what` of the arguments).
+    dimension `what` of the arguments). `what` of `remat` is `LOOP_BODY` if `line` is a loop such as `jax.lax.scan`.
     """
 
     change: str

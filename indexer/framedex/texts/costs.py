@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from framedex.base import words
+from framedex.model.costs import LOOP_BODY
 
 if TYPE_CHECKING:
     from framedex.model import (
@@ -250,6 +251,7 @@ def draw_sparkline(points: Sequence[tuple[int, int]], width: int) -> str:
 
 _SAVING_CHANGES = {
     "remat": "compute the values of this line again in the backward pass (jax.checkpoint):",
+    LOOP_BODY: "compute the body of this loop again in the backward pass (jax.checkpoint around its function):",
     "donate": "donate `{what}`, if it is not used afterwards (donate_argnums)",
     "batch": "halve the leading dimension of {what} of the arguments, such as a batch",
 }
@@ -257,7 +259,8 @@ _SAVING_CHANGES = {
 
 def format_saving(saving: MemorySaving) -> str:
     """The estimated saving of a change, and the change. For `remat` the line follows."""
-    return f"saves about {words.size(saving.size)}: {_SAVING_CHANGES[saving.change].format(what=saving.what)}"
+    change = LOOP_BODY if saving.what == LOOP_BODY else saving.change
+    return f"saves about {words.size(saving.size)}: {_SAVING_CHANGES[change].format(what=saving.what)}"
 
 
 def format_temporaries_source(program: ProgramPeak) -> str:

@@ -15,9 +15,10 @@ from framedex.base.protobuf import Message
 from framedex.commands.main import cli
 from framedex.index import Index
 from framedex.model import DeviceMemory, ProgramPeak, TemporaryBuffer
+from framedex.model.costs import LOOP_BODY
 from framedex.programs import read_program_memory
 from framedex.programs.hlo import Module
-from framedex.texts.costs import format_memory, format_memory_details, memory_by_line
+from framedex.texts.costs import format_memory, format_memory_details, format_saving, memory_by_line
 from tests.indexer.unplaced import index_without_sources
 from tests.once import made_once
 from tests.run.costs.cases import line_marked
@@ -124,6 +125,15 @@ def test_the_arrays_of_an_argument_are_donated_together(recorded: Recorded) -> N
     assert program is not None
     (saving,) = [saving for saving in program.savings if saving.change == "donate"]
     assert (saving.what, saving.size) == ("weights", 4 * 64 * 64 * 4)
+
+
+def test_kept_values_of_a_scan_are_those_of_its_body(recorded: Recorded) -> None:
+    program = recorded.devices()["scan_gradient"].program
+    assert program is not None
+    (saving,) = [saving for saving in program.savings if saving.what == LOOP_BODY]
+    assert saving.line is not None
+    assert saving.line.location.line == line_marked(PROGRAM, "case: scan")
+    assert "compute the body of this loop again in the backward pass" in format_saving(saving)
 
 
 def test_recomputed_values_lower_the_peak(recorded: Recorded) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from framedex.index.file.paths import is_user_file
 from framedex.index.read.rows import Reader
 from framedex.model import LocationEvidence, MemorySaving, ProgramPeak, PythonLine, TemporaryBuffer
+from framedex.model.costs import LOOP_BODY
 from framedex.model.programs import share_by_line
 from framedex.programs.sizes import find_reusable_arguments
 
@@ -131,7 +132,8 @@ def _recompute(buffers: Sequence[TemporaryBuffer], peak_step: int) -> Iterator[M
             sum(sizes) if "while/body" in op or op.endswith("/while") else sum(sizes) - max(sizes)
             for (op, _), sizes in ops.items()
         )
-        yield MemorySaving("remat", "", saved, line)
+        is_loop = any(op.endswith("/while") for op, _ in ops)
+        yield MemorySaving("remat", LOOP_BODY if is_loop else "", saved, line)
 
 
 def _halve_dimension(buffers: Sequence[TemporaryBuffer], signature: Mapping[str, Any]) -> Iterator[MemorySaving]:
