@@ -39,7 +39,8 @@ class Diagnosis:
 
     `calls` is the number of calls that began in the `seconds` between the two snapshots; None without a capture.
     `last_record_ns` is the time of the last call or return on CLOCK_MONOTONIC, None if there is none. Both are about
-    the main thread, and threads that may end its wait.
+    the main thread, and threads that may end its wait. `is_certain`: another snapshot would not change a verdict that
+    depends on a thread that was running for a moment.
     """
 
     verdict: Verdict
@@ -48,6 +49,7 @@ class Diagnosis:
     calls: int | None
     seconds: float
     last_record_ns: int | None = None
+    is_certain: bool = True
 
 
 def diagnose(before: ProcessSnapshot, after: ProcessSnapshot, patience_s: float) -> Diagnosis:
@@ -60,7 +62,8 @@ def diagnose(before: ProcessSnapshot, after: ProcessSnapshot, patience_s: float)
     judge = _HangJudge(before, after, patience_s)
     verdict, cause, steps = judge.judge(seconds)
     calls = None if after.calls is None else judge.new_calls
-    return Diagnosis(verdict, cause, tuple(steps), calls, seconds, judge.last_record_ns)
+    is_certain = verdict is not Verdict.BUSY or judge.has_computed
+    return Diagnosis(verdict, cause, tuple(steps), calls, seconds, judge.last_record_ns, is_certain)
 
 
 Judgement = tuple[Verdict, Step, Sequence[Step]]
@@ -76,6 +79,7 @@ class _HangJudge:
         self.new_calls = sum((each.calls or 0) - calls_before.get(each.tid, 0) for each in self._supporting)
         records = [each.last_record_ns for each in self._supporting if each.last_record_ns is not None]
         self.last_record_ns = max(records, default=None)
+        self.has_computed = any(each.has_computed for each in self._waits.values())
 
     def judge(self, seconds: float) -> Judgement:
         snapshot = self._snapshot
@@ -202,6 +206,8 @@ class _HangJudge:
         last = self.last_record_ns
         silent_ns = None if last is None else max(self._snapshot.time_ns - last, 0)
         silent = "" if silent_ns is None else f" The last call was {words.format_duration(silent_ns)} ago."
+        if silent_ns is None and root.cpu_ns:
+            return Verdict.WAITING, f"{text}, and ran a moment ago."
         is_hang = silent_ns is None or silent_ns >= self._patience_ns
         return Verdict.HANG if is_hang else Verdict.WAITING, f"{text}{self._explain_block(root)}.{silent}"
 

@@ -90,7 +90,10 @@ def _read_task(pid: int, tid: int, memory: Memory | None) -> Task | None:
         return Task(tid, name, Activity.STOPPED, cpu_ns)
     if letter == "D":
         return Task(tid, name, Activity.DISK, cpu_ns)
-    number, arguments = _read_system_call(folder / "syscall")
+    call = _read_small_text(folder / "syscall")
+    if call == "running":  # it woke after its state was read
+        return Task(tid, name, Activity.RUNNING, cpu_ns)
+    number, arguments = _parse_system_call(call)
     if number is None:
         return Task(tid, name, Activity.UNKNOWN, cpu_ns)
     return _build_waiting_task(
@@ -179,12 +182,17 @@ def _read_processor_time(file: Path, fallback_ns: int) -> int:
         return fallback_ns
 
 
-def _read_system_call(file: Path) -> tuple[int | None, list[int]]:
-    """The number and arguments of the system call in which a thread sleeps; None if it runs or it is not readable."""
+def _read_small_text(file: Path) -> str:
+    """The text of a file without whitespace at its ends; empty if it is not readable."""
     try:
-        number, *arguments = file.read_text().split()
-        if platform.machine() != "x86_64" or number == "running" or int(number) < 0 or len(arguments) < 6:
-            return None, []
-        return int(number), [int(each, 16) for each in arguments]
-    except (OSError, ValueError):
+        return file.read_text().strip()
+    except OSError:
+        return ""
+
+
+def _parse_system_call(text: str) -> tuple[int | None, list[int]]:
+    """The number and arguments in the text of a `syscall` file; None if the thread sleeps outside of system calls."""
+    number, *arguments = text.split() or ("",)
+    if platform.machine() != "x86_64" or not number.isdecimal() or len(arguments) < 6:
         return None, []
+    return int(number), [int(each, 16) for each in arguments]
