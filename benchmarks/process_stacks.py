@@ -204,7 +204,9 @@ def _start_state(state: State, interpreter: Interpreter, library: Path) -> Itera
                 truth = json.loads(process.stdout.readline())
                 if state.dumps_core:
                     process.wait(TIMEOUT_S)
-                core = next(Path(folder).glob("core*")) if state.dumps_core else None
+                core = next(Path(folder).glob("core*"), None)
+                if state.dumps_core and core is None:
+                    raise SystemExit(f"{state.name} left no core file. /proc/sys/kernel/core_pattern must be `core`.")
                 python = {
                     int(tid): [PythonFrame(*frame) for frame in frames] for tid, frames in truth["frames"].items()
                 }

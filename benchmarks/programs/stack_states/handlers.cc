@@ -11,7 +11,7 @@ extern "C" {
 
 __attribute__((noinline)) int wait_for_signal() { return pause() + 1; }
 
-__attribute__((noinline)) int divide(int by) { return 1 / by; }
+__attribute__((noinline)) int divide(int by) { return 100 / by; }
 
 __attribute__((noinline)) int execute_illegal_instruction() { __builtin_trap(); }
 
