@@ -31,6 +31,7 @@ SUBJECTS = (
         ),
     ),
     Subject("other_tools", "Recording compared with other tools", ("other-tools",)),
+    Subject("process_stacks", "Stacks of processes and cores", ("process-stacks",)),
     Subject("mock_tpu", "Mock TPU", ("dispatch", "behaviours", "device-memory", "real-programs")),
     Subject("jax_suite", "JAX's own tests on the mock TPU", ("jax-suite",)),
     Subject("indexing", "Indexing captures", ("ingest", "large-index", "followed-calls", "seal")),

@@ -11,6 +11,7 @@ from framedex.live.model import GilRole, LiveFrame, ProcessSnapshot, ProcessStat
 from framedex.live.waits import Wait, WaitKind, call_frames, find_innermost_line, find_supporting_threads, find_waits
 
 _NS_PER_S = 1_000_000_000
+_IMPORT_FUNCTIONS = ("_find_and_load", "import_module")  # of importlib; `import` calls the first one
 
 
 class Verdict(StrEnum):
@@ -39,7 +40,9 @@ class Diagnosis:
 
     `calls` is the number of calls that began in the `seconds` between the two snapshots; None without a capture.
     `last_record_ns` is the time of the last call or return on CLOCK_MONOTONIC, None if there is none. Both are about
-    the main thread, and threads that may end its wait.
+    the main thread, and threads that may end its wait. `is_certain`: another snapshot would not change a verdict that
+    depends on a thread that was running for a moment. `root` is the wait on which the main thread depends, None if the
+    verdict does not depend on a single wait.
     """
 
     verdict: Verdict
@@ -48,6 +51,8 @@ class Diagnosis:
     calls: int | None
     seconds: float
     last_record_ns: int | None = None
+    is_certain: bool = True
+    root: Wait | None = None
 
 
 def diagnose(before: ProcessSnapshot, after: ProcessSnapshot, patience_s: float) -> Diagnosis:
@@ -60,7 +65,8 @@ def diagnose(before: ProcessSnapshot, after: ProcessSnapshot, patience_s: float)
     judge = _HangJudge(before, after, patience_s)
     verdict, cause, steps = judge.judge(seconds)
     calls = None if after.calls is None else judge.new_calls
-    return Diagnosis(verdict, cause, tuple(steps), calls, seconds, judge.last_record_ns)
+    is_certain = verdict is not Verdict.BUSY or judge.has_computed
+    return Diagnosis(verdict, cause, tuple(steps), calls, seconds, judge.last_record_ns, is_certain, judge.root)
 
 
 Judgement = tuple[Verdict, Step, Sequence[Step]]
@@ -76,6 +82,8 @@ class _HangJudge:
         self.new_calls = sum((each.calls or 0) - calls_before.get(each.tid, 0) for each in self._supporting)
         records = [each.last_record_ns for each in self._supporting if each.last_record_ns is not None]
         self.last_record_ns = max(records, default=None)
+        self.root: Wait | None = None
+        self.has_computed = any(each.has_computed for each in self._waits.values())
 
     def judge(self, seconds: float) -> Judgement:
         snapshot = self._snapshot
@@ -98,6 +106,7 @@ class _HangJudge:
             progress = f"{words.count(self.new_calls, 'call')} in the last {seconds:.1f} s."
             return Verdict.PROGRESS, Step(progress), [self._step(wait) for wait in reversed(chain)]
         *dependents, root = chain
+        self.root = root
         verdict, text = self._judge_root(root)
         steps = [*self._dispatch_steps(root), *(self._step(wait) for wait in reversed(dependents))]
         return verdict, Step(text, root.line), steps
@@ -202,6 +211,8 @@ class _HangJudge:
         last = self.last_record_ns
         silent_ns = None if last is None else max(self._snapshot.time_ns - last, 0)
         silent = "" if silent_ns is None else f" The last call was {words.format_duration(silent_ns)} ago."
+        if silent_ns is None and root.cpu_ns:
+            return Verdict.WAITING, f"{text}, and ran a moment ago."
         is_hang = silent_ns is None or silent_ns >= self._patience_ns
         return Verdict.HANG if is_hang else Verdict.WAITING, f"{text}{self._explain_block(root)}.{silent}"
 
@@ -328,6 +339,8 @@ def _format_lock(wait: Wait) -> str:
 def _format_python_wait(wait: Wait) -> str:
     if wait.kind is WaitKind.LOCK:
         return f"for {_format_lock(wait)}"
+    if wait.called_function in _IMPORT_FUNCTIONS:
+        return "for a module that another thread imports"
     return f"in {wait.called_function}" if wait.called_function else "in Python's standard library"
 
 

@@ -6,7 +6,7 @@ with "diagnoses": [{"rank", "diagnosis"}].
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from framedex.live.diagnosis import Diagnosis
@@ -33,4 +33,6 @@ def _build_thread_document(thread: LiveThread) -> dict[str, Any]:
 
 def build_diagnosis_document(diagnosis: Diagnosis, snapshot: ProcessSnapshot) -> dict[str, Any]:
     """A diagnosis with the later one of its snapshots."""
-    return asdict(diagnosis) | {"look": snapshot_document(snapshot)}
+    document = asdict(replace(diagnosis, root=None)) | {"look": snapshot_document(snapshot)}
+    del document["root"]  # `look` has its thread
+    return document

@@ -41,6 +41,9 @@ class GilRole(StrEnum):
     WAITS = "waits"
 
 
+ANOTHER_PROCESS = "another process"
+"""The subject of a task that waits in shared memory, as for a lock of `multiprocessing`."""
+
 _FROZEN_MODULE = "<frozen "  # file names of modules built into the interpreter start so
 
 
@@ -113,7 +116,8 @@ class Task:
 
     `futex` is the address that it waits on, 0 if none, and `mutex_owner` the thread id that owns the C mutex there, 0
     if it is not a mutex. `until_ns` is the end of a timed wait or sleep on CLOCK_MONOTONIC, None if it has none or if
-    unknown. `call` is the name of its system call, and `subject` the file or process that the call waits for.
+    unknown. `call` is the name of its system call, and `subject` the file or process that the call waits for. `pipe` is
+    the kernel's name of a pipe, such as `pipe:[17]`; empty for other files.
     """
 
     tid: int
@@ -125,6 +129,7 @@ class Task:
     mutex_owner: int = 0
     until_ns: int | None = None
     subject: str = ""
+    pipe: str = ""
 
 
 @dataclass(frozen=True, slots=True)

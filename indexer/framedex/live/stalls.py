@@ -2,7 +2,8 @@
 
 Progress is a call that begins or ends on the main thread, or on a thread that may end the main thread's wait
 (`waits.supporting_threads`). So a thread that only logs does not hide a hang. If a worker thread trains, it is not a
-hang. A process that computes, such as in a compilation, has ten times as long. Time while it is stopped does not count.
+hang. A process that computes, such as in a compilation, has ten times as long, and so has one whose child process
+computes. Time while it is stopped does not count.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from framedex.base.errors import FramedexError
 from framedex.captures.open_calls import read_open_calls
+from framedex.live.child_processes import explain_with_children
 from framedex.live.diagnosis import Verdict, diagnose
 from framedex.live.model import ProcessState
 from framedex.live.snapshot import take_snapshot
@@ -66,7 +68,8 @@ class StallWatch:
         return max((each.last_record_ns or 0 for each in threads if each.thread_id == self.target.pid), default=0)
 
     def _diagnose(self, before: ProcessSnapshot, snapshot: ProcessSnapshot) -> Diagnosis | None:
-        found = diagnose(before, snapshot, self._patience_ns / _NS_PER_S)
+        patience_s = self._patience_ns / _NS_PER_S
+        found = explain_with_children(diagnose(before, snapshot, patience_s), snapshot, patience_s)
         self._progress_ns = max(self._progress_ns, found.last_record_ns or 0)
         patience_ns = self._patience_ns * (_BUSY_FACTOR if found.verdict is Verdict.BUSY else 1)
         return found if snapshot.time_ns - self._progress_ns >= patience_ns else None

@@ -6,15 +6,20 @@ import os
 import platform
 import struct
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from framedex.base.memory_maps import read_maps
 from framedex.live.memory import Memory
-from framedex.live.model import Activity, ProcessState, Task
+from framedex.live.model import ANOTHER_PROCESS, Activity, ProcessState, Task
 
 _NS_PER_S = 1_000_000_000
 _FUTEX_WAIT = 0
+_FUTEX_PRIVATE = 128  # FUTEX_PRIVATE_FLAG: only threads of the process wake it
+_SHARED_MEMORY = ("/dev/shm/", "/dev/zero", "/memfd:")
+_MAX_PATH_BYTES, _PAGE_BYTES = 1024, 4096
 _CONTENDED_MUTEX = 2
 _FUTEX_TIMED_ABSOLUTE = 9  # FUTEX_WAIT_BITSET: the end of the wait instead of its length
 _FUTEX_REALTIME = 256  # FUTEX_CLOCK_REALTIME
@@ -26,10 +31,13 @@ _TIMESPEC = struct.Struct("<qq")
 _DESCRIPTOR_CALLS = {0: "read", 1: "write", 17: "pread64", 19: "readv", 43: "accept", 44: "sendto", 45: "recvfrom"}
 _DESCRIPTOR_CALLS |= {20: "writev", 42: "connect", 46: "sendmsg", 47: "recvmsg", 73: "flock", 288: "accept4"}
 _MANY_DESCRIPTORS = {7: "poll", 23: "select", 232: "epoll_wait", 270: "pselect6", 271: "ppoll", 281: "epoll_pwait"}
+_PATH_CALLS = {2: 0, 257: 1}  # open and openat, with the position of the path in the arguments
+_SIGNAL_CALLS = {34: "pause", 128: "rt_sigtimedwait", 130: "rt_sigsuspend"}
 _CHILD_CALLS = {61: "wait4", 247: "waitid"}
 _FUTEX, _NANOSLEEP, _CLOCK_NANOSLEEP = 202, 35, 230
 _SLEEP_CALLS = {_NANOSLEEP: "nanosleep", _CLOCK_NANOSLEEP: "clock_nanosleep"}
-_NAMES = _DESCRIPTOR_CALLS | _MANY_DESCRIPTORS | _CHILD_CALLS | _SLEEP_CALLS | {_FUTEX: "futex"}
+_NAMES = _DESCRIPTOR_CALLS | _MANY_DESCRIPTORS | _CHILD_CALLS | _SLEEP_CALLS | _SIGNAL_CALLS | {_FUTEX: "futex"}
+_NAMES |= dict.fromkeys(_PATH_CALLS, "open")
 
 
 def process_state(pid: int) -> ProcessState:
@@ -53,7 +61,7 @@ def read_command_line(pid: int) -> list[str]:
     """The arguments of a process; empty if unknown."""
     with suppress(OSError):
         text = Path(f"/proc/{pid}/cmdline").read_bytes()
-        return [os.fsdecode(each) for each in text.removesuffix(b"\0").split(b"\0")]
+        return [os.fsdecode(each) for each in text.removesuffix(b"\0").split(b"\0")] if text else []
     return []
 
 
@@ -66,12 +74,25 @@ def read_working_folder(pid: int) -> str:
 
 def read_tasks(pid: int, memory: Memory | None) -> list[Task]:
     """The threads of a process, the main thread first. Without `memory`, their system calls are unknown."""
-    try:
-        tids = sorted(int(each.name) for each in Path(f"/proc/{pid}/task").iterdir())
-    except OSError:
-        return []
-    tasks = (_read_task(pid, tid, memory) for tid in tids)
-    return sorted(filter(None, tasks), key=lambda task: (task.tid != pid, task.tid))
+    tasks = [task for tid in _thread_ids(pid) if (task := _read_task(pid, tid, memory)) is not None]
+    if any(task.subject == ANOTHER_PROCESS for task in tasks):
+        shared = _read_shared_ranges(pid)
+        tasks = [_mark_shared_futex(task, shared) if task.subject == ANOTHER_PROCESS else task for task in tasks]
+    return sorted(tasks, key=lambda task: (task.tid != pid, task.tid))
+
+
+def _mark_shared_futex(task: Task, shared: Sequence[range]) -> Task:
+    """The task of a thread whose futex is not marked as private: another process wakes it if the memory is shared."""
+    if any(task.futex in each for each in shared):
+        return replace(task, activity=Activity.INPUT, futex=0)
+    return replace(task, subject="")
+
+
+def _read_shared_ranges(pid: int) -> list[range]:
+    """The addresses that a process shares with others, as for locks of `multiprocessing`."""
+    with suppress(OSError):
+        return [range(each.start, each.end) for each in read_maps(pid) if each.path.startswith(_SHARED_MEMORY)]
+    return []
 
 
 def _read_task(pid: int, tid: int, memory: Memory | None) -> Task | None:
@@ -90,7 +111,10 @@ def _read_task(pid: int, tid: int, memory: Memory | None) -> Task | None:
         return Task(tid, name, Activity.STOPPED, cpu_ns)
     if letter == "D":
         return Task(tid, name, Activity.DISK, cpu_ns)
-    number, arguments = _read_system_call(folder / "syscall")
+    call = _read_small_text(folder / "syscall")
+    if call == "running":  # it woke after its state was read
+        return Task(tid, name, Activity.RUNNING, cpu_ns)
+    number, arguments = _parse_system_call(call)
     if number is None:
         return Task(tid, name, Activity.UNKNOWN, cpu_ns)
     return _build_waiting_task(
@@ -103,15 +127,21 @@ def _build_waiting_task(pid: int, task: Task, number: int, arguments: list[int],
     if number == _FUTEX:
         until = _futex_end(memory, second, fourth)
         owner = _read_mutex_owner(memory, first, second, third)
-        return replace(task, activity=Activity.FUTEX, futex=first, mutex_owner=owner, until_ns=until)
+        waiting = replace(task, activity=Activity.FUTEX, futex=first, mutex_owner=owner, until_ns=until)
+        return waiting if second & _FUTEX_PRIVATE else replace(waiting, subject=ANOTHER_PROCESS)
     if number in _SLEEP_CALLS:
         is_absolute = number == _CLOCK_NANOSLEEP and second & _TIMER_ABSTIME and first == time.CLOCK_MONOTONIC
         until = _read_timespec(memory, third) if is_absolute else None
         return replace(task, activity=Activity.SLEEP, until_ns=until)
     if number in _DESCRIPTOR_CALLS:
-        return replace(task, activity=Activity.INPUT, subject=_describe_descriptor(pid, first))
+        subject, pipe = _describe_descriptor(pid, first)
+        return replace(task, activity=Activity.INPUT, subject=subject, pipe=pipe)
     if number in _MANY_DESCRIPTORS:
         return replace(task, activity=Activity.INPUT)
+    if number in _PATH_CALLS:
+        return replace(task, activity=Activity.INPUT, subject=_read_path(memory, arguments[_PATH_CALLS[number]]))
+    if number in _SIGNAL_CALLS:
+        return replace(task, activity=Activity.INPUT, subject="a signal")
     if number in _CHILD_CALLS:
         child = first if number == 61 else second
         subject = f"process {child}" if 0 < child < 1 << 31 else "a child process"
@@ -152,13 +182,32 @@ def _read_timespec(memory: Memory | None, address: int) -> int | None:
     return int(seconds) * _NS_PER_S + int(nanoseconds)
 
 
-def _describe_descriptor(pid: int, number: int) -> str:
-    """A descriptor of a process as text: a path, `a pipe` or `a socket`; empty if unknown."""
+def _describe_descriptor(pid: int, number: int) -> tuple[str, str]:
+    """A descriptor of a process as text, and the kernel's name of a pipe; both are empty if unknown.
+
+    The text is a path, `a pipe` or `a socket`.
+    """
     with suppress(OSError):
         target = str(Path(f"/proc/{pid}/fd/{number}").readlink())
         kind = target.partition(":")[0]
-        return {"pipe": "a pipe", "socket": "a socket"}.get(kind, target)
+        return {"pipe": "a pipe", "socket": "a socket"}.get(kind, target), target if kind == "pipe" else ""
+    return "", ""
+
+
+def _read_path(memory: Memory | None, address: int) -> str:
+    """The path at an address; empty if it is not readable."""
+    if memory is None:
+        return ""
+    with suppress(OSError):
+        content = memory.read(address, min(_MAX_PATH_BYTES, _PAGE_BYTES - address % _PAGE_BYTES))
+        return os.fsdecode(content.partition(b"\0")[0])
     return ""
+
+
+def _thread_ids(pid: int) -> set[int]:
+    with suppress(OSError):
+        return {int(each.name) for each in Path(f"/proc/{pid}/task").iterdir()}
+    return set()
 
 
 def _read_stat(file: Path) -> tuple[str, int, int | None]:
@@ -179,12 +228,17 @@ def _read_processor_time(file: Path, fallback_ns: int) -> int:
         return fallback_ns
 
 
-def _read_system_call(file: Path) -> tuple[int | None, list[int]]:
-    """The number and arguments of the system call in which a thread sleeps; None if it runs or it is not readable."""
+def _read_small_text(file: Path) -> str:
+    """The text of a file without whitespace at its ends; empty if it is not readable."""
     try:
-        number, *arguments = file.read_text().split()
-        if platform.machine() != "x86_64" or number == "running" or int(number) < 0 or len(arguments) < 6:
-            return None, []
-        return int(number), [int(each, 16) for each in arguments]
-    except (OSError, ValueError):
+        return file.read_text().strip()
+    except OSError:
+        return ""
+
+
+def _parse_system_call(text: str) -> tuple[int | None, list[int]]:
+    """The number and arguments in the text of a `syscall` file; None if the thread sleeps outside of system calls."""
+    number, *arguments = text.split() or ("",)
+    if platform.machine() != "x86_64" or not number.isdecimal() or len(arguments) < 6:
         return None, []
+    return int(number), [int(each, 16) for each in arguments]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -36,11 +36,17 @@ class WaitKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """The wait of a thread. `holder` is the thread id that holds the lock, mutex or GIL, None if unknown."""
+    """The wait of a thread. `holder` is the thread id that holds the lock, mutex or GIL, None if unknown.
+
+    `cpu_ns` is its processor time between the snapshots. `has_computed`: this is a considerable part of the time.
+    Otherwise a thread that runs at the second snapshot computes on a loaded machine, or woke for a moment.
+    """
 
     kind: WaitKind
     thread: LiveThread
     holder: int | None = None
+    cpu_ns: int = 0
+    has_computed: bool = False
 
     @property
     def is_for_python(self) -> bool:
@@ -112,10 +118,14 @@ def find_waits(before: ProcessSnapshot, after: ProcessSnapshot) -> dict[int, Wai
     elapsed_ns = max(after.time_ns - before.time_ns, 1)
     holders = _lock_holders(after.threads)
     gil_holder = next((thread.tid for thread in after.threads if thread.gil is GilRole.HOLDS), None)
-    return {
-        thread.tid: _wait_of(thread, earlier.get(thread.tid), elapsed_ns, holders, gil_holder)
-        for thread in after.threads
-    }
+    waits = {}
+    for thread in after.threads:
+        known = earlier.get(thread.tid)
+        wait = _wait_of(thread, known, elapsed_ns, holders, gil_holder)
+        before_ns = known.task.cpu_ns if known is not None and known.task is not None else None
+        cpu_ns = 0 if before_ns is None or thread.task is None else thread.task.cpu_ns - before_ns
+        waits[thread.tid] = replace(wait, cpu_ns=cpu_ns, has_computed=cpu_ns > _BUSY_SHARE * elapsed_ns)
+    return waits
 
 
 def find_supporting_threads(waits: Mapping[int, Wait], start: int) -> set[int]:

@@ -113,7 +113,7 @@ def started(
     try:
         yield LiveProgram(file, folder, _find(folder, run))
     finally:
-        for pid in _children(run.pid):
+        for pid in _find_descendants(run.pid):
             os.kill(pid, signal.SIGKILL)
         run.wait(TIMEOUT)
 
@@ -130,7 +130,8 @@ def _find(folder: Path, run: subprocess.Popen[bytes]) -> Target:
     raise AssertionError((folder / "output.txt").read_text())
 
 
-def _children(pid: int) -> Iterator[int]:
-    """The child processes of a process."""
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        yield from map(int, re.findall(r"\d+", task.read_text()))
+def _find_descendants(pid: int) -> list[int]:
+    """The child processes of a process, and their own."""
+    lists = [task.read_text() for task in Path(f"/proc/{pid}/task").glob("*/children")]
+    children = [int(number) for text in lists for number in re.findall(r"\d+", text)]
+    return children + [each for child in children for each in _find_descendants(child)]

@@ -10,7 +10,11 @@ from pathlib import Path
 import jax
 import pytest
 
-from framedex.live.model import GilRole, ProcessSnapshot
+from framedex.live.child_processes import find_descendants
+from framedex.live.model import Activity, GilRole, LiveThread, ProcessSnapshot
+from framedex.live.snapshot import take_snapshot
+from framedex.live.targets import Target
+from framedex.live.waits import python_frames
 from tests.indexer.live.programs import LiveProgram, started
 from tests.once import made_once
 from tests.running import PROGRAMS
@@ -18,6 +22,30 @@ from tests.running import PROGRAMS
 
 def _count_mutex_waits(snapshot: ProcessSnapshot) -> int:
     return sum(thread.task is not None and thread.task.mutex_owner != 0 for thread in snapshot.threads)
+
+
+def _has_child(holds: Callable[[LiveThread], bool]) -> Callable[[ProcessSnapshot], bool]:
+    """Whether a condition holds for a thread of a child process."""
+
+    def has_child(snapshot: ProcessSnapshot) -> bool:
+        children = (take_snapshot(Target(pid, True, None)) for pid in find_descendants(snapshot.pid))
+        return any(holds(thread) for child in children for thread in child.threads)
+
+    return has_child
+
+
+def _is_asleep_in(function: str) -> Callable[[LiveThread], bool]:
+    """Whether a thread is asleep below a function of Python."""
+    return lambda thread: (
+        thread.task is not None
+        and thread.task.activity is Activity.FUTEX
+        and any(frame.function == function for frame in python_frames(thread))
+    )
+
+
+def _is_in_call(name: str) -> Callable[[LiveThread], bool]:
+    """Whether a thread is in a system call."""
+    return lambda thread: thread.task is not None and thread.task.call == name
 
 
 def _calls_in_progress(snapshot: ProcessSnapshot) -> list[str]:
@@ -172,6 +200,108 @@ HANGS = (
             "{blocks} in <module>",
         ),
     ),
+    Case(
+        "process_pool",
+        ("blocks",),
+        (
+            "Hang: Child process",
+            "The main thread waits for Lock",
+            "{child blocks} in work",
+            "The main thread waits in Pool.map",
+            "{blocks} in <module>",
+        ),
+        holds=_has_child(_is_asleep_in("work")),
+    ),
+    Case(
+        "child_of_logger",
+        ("blocks",),
+        (
+            "Hang: Child process",
+            "waits in Logger.error",
+            "{child blocks} in <module>",
+            "The main thread waits for the end of process",
+            "{blocks} in <module>",
+        ),
+        holds=_has_child(_is_asleep_in("Logger.error")),
+    ),
+    Case(
+        "output_of_child",
+        ("blocks",),
+        (
+            "Hang: The main thread waits for the end of process",
+            "which waits until this process reads from a full pipe",
+            "{blocks} in <module>",
+        ),
+        holds=_has_child(_is_in_call("write")),
+    ),
+    Case(
+        "own_pipe",
+        ("blocks",),
+        ("Hang: The main thread waits for a pipe (write), and no other process reads it", "{blocks} in <module>"),
+    ),
+    Case(
+        "future_in_callback",
+        ("callback blocks", "worker blocks", "blocks"),
+        (
+            "Hang: Callback thread",
+            "(host) waits in Future.result",
+            "{callback blocks} in host",
+            "(evaluate) waits for JAX",
+            "{worker blocks} in evaluate",
+            "The main thread waits in Future.result",
+            "{blocks} in <module>",
+        ),
+    ),
+    Case(
+        "coroutine_in_callback",
+        ("callback blocks", "blocks"),
+        (
+            "Hang: Callback thread",
+            "waits in Future.result",
+            "{callback blocks} in train.<locals>.host",
+            "The main thread waits for JAX",
+            "{blocks} in train",
+        ),
+    ),
+    Case(
+        "import_lock",
+        ("worker blocks", "blocks"),
+        (
+            "Hang: Thread",
+            "(load) waits for a module that another thread imports",
+            "{worker blocks} in load",
+            "The main thread waits in Thread.join",
+            "{blocks} in Finder.find_spec",
+        ),
+    ),
+    Case(
+        "logging_lock",
+        ("worker blocks", "blocks"),
+        (
+            "Hang: Thread",
+            "(report) waits for RLock",
+            "that the main thread holds",
+            "{worker blocks} in report",
+            "The main thread holds RLock",
+            "{blocks} in Reporter.emit",
+        ),
+    ),
+    Case(
+        "finalizer",
+        ("blocks",),
+        ("Hang: The main thread waits for Lock", "that it holds itself", "{blocks} in Handle.__del__"),
+    ),
+    Case(
+        "barrier_of_workers",
+        ("worker blocks", "blocks"),
+        (
+            "Hang: Thread",
+            "(work) waits in Barrier.wait, and all 2 others wait, too",
+            "{worker blocks} in work",
+            "The main thread waits in Thread.join",
+            "{blocks} in <module>",
+        ),
+    ),
     *(
         Case(
             program,
@@ -291,6 +421,27 @@ SLOW = (
     ),
     # The thread that needs the GIL wakes every 5 ms, so either thread may be the root.
     Case("regular_expression", ("worker computes", "needs the GIL"), ("Busy: ",)),
+    Case(
+        "process_pool_computes",
+        ("waits",),
+        ("Busy: Child process", "computes", "{child computes} in work", "waits in Pool.map", "{waits} in <module>"),
+        holds=_has_child(lambda thread: any(frame.function == "work" for frame in python_frames(thread))),
+    ),
+    Case(
+        "process_executor",
+        ("waits",),
+        ("Waiting: Child process", "The main thread sleeps, for", "waits in Future.result", "{waits} in <module>"),
+        holds=_has_child(lambda thread: thread.task is not None and thread.task.activity is Activity.SLEEP),
+    ),
+    Case("process_lock", ("waits",), ("Waiting: The main thread waits for another process", "{waits} in <module>")),
+    Case("fifo", ("blocks",), ("Waiting: The main thread waits for /", "/weights (open)", "{blocks} in <module>")),
+    Case("signal_waits", ("blocks",), ("Waiting: The main thread waits for a signal (pause)", "{blocks}")),
+    Case("loop_of_events", ("polls",), ("Waiting: The main thread waits for input (epoll_wait)", "{polls}")),
+    Case(
+        "checkpoint_writer",
+        ("worker writes", "waits"),
+        ("Thread", "(write)", "{worker writes} in write", "waits in Thread.join", "{waits} in <module>"),
+    ),
     Case("child", ("blocks",), ("Waiting: The main thread waits for the end of process", "{blocks} in <module>")),
 )
 
@@ -304,6 +455,8 @@ def handlers() -> Path:
 @pytest.mark.exhaustive(
     keep=[
         "callback_needs_lock",
+        "process_pool",
+        "output_of_child",
         "lock_order",
         "queue_full",
         "lost_event",
@@ -325,7 +478,9 @@ def test_a_hang_is_named_with_its_cause_first(case: Case, tmp_path: Path, handle
         _assert_in_order(answer, [part.format_map(_Places(running)) for part in case.answer])
 
 
-@pytest.mark.exhaustive(keep=["steps", "pure_python", "slow_callback", "slow_program", "child"])
+@pytest.mark.exhaustive(
+    keep=["steps", "pure_python", "slow_callback", "slow_program", "child", "process_pool_computes", "process_lock"]
+)
 @pytest.mark.parametrize("case", SLOW, ids=str)
 def test_a_slow_program_is_no_hang(case: Case, tmp_path: Path) -> None:
     folder = "hangs" if (PROGRAMS / "hangs" / f"{case.program}.py").exists() else "slow"

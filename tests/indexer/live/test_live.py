@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import re
 import signal
+import struct
 import subprocess
 import sys
-from collections.abc import Iterator
+import termios
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from framedex.live.snapshot import take_snapshot
 from framedex.live.targets import find_target
-from tests.indexer.live.programs import FRAMEDEX, LiveProgram, started, wait_for
+from tests.indexer.live.programs import FRAMEDEX, LiveProgram, started, started_process, wait_for
 from tests.running import PROGRAMS, TIMEOUT
 
 
@@ -121,6 +126,65 @@ def test_in_a_terminal_the_view_is_updated_until_ctrl_c(blocked: LiveProgram) ->
     os.close(master)
     assert shown.count(b" is alive, Python 3.") >= 2
     assert b"Traceback" not in shown
+
+
+def _watch(
+    command: Sequence[str], rows: int, columns: int, *, until: Callable[[str], bool], then: Callable[[], object]
+) -> str:
+    """The output of a command in a terminal of a size; `then` is called once after `until` holds for the output."""
+    master, slave = os.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    environment = {name: value for name, value in os.environ.items() if name not in ("LINES", "COLUMNS")}
+    with subprocess.Popen([*FRAMEDEX, *command], env=environment, stdin=slave, stdout=slave, stderr=slave) as view:
+        os.close(slave)
+        shown, is_called = b"", False
+        with suppress(OSError):  # the command has closed the terminal
+            while part := os.read(master, 1 << 16):
+                shown += part
+                if not is_called and until(shown.decode(errors="replace")):
+                    is_called = True
+                    then()
+        os.close(master)
+        assert view.wait(TIMEOUT) == 0
+    return shown.decode()
+
+
+def test_the_view_ends_with_its_process_and_the_last_stacks_remain() -> None:
+    program = "import time; print(flush=True); time.sleep(10_000)"
+    with started_process(sys.executable, "-c", program) as (process, _):
+        text = _watch(
+            ["live", str(process.pid)], 24, 200, until=lambda shown: "sleeps, for" in shown, then=process.kill
+        )
+
+    last = text.split("\x1b[2J")[-1]
+    assert "sleeps, for" in last
+    assert f"process {process.pid} has ended" in last
+    assert "(no command)" not in last
+
+
+MANY_THREADS = """\
+import threading, time
+
+for _ in range(300):
+    threading.Thread(target=time.sleep, args=[10_000], daemon=True).start()
+for number in range(20):
+    exec(f"def wait_{number}(): time.sleep(10_000)")
+    threading.Thread(target=globals()[f"wait_{number}"], daemon=True).start()
+print(flush=True)
+time.sleep(10_000)
+"""
+
+
+def test_many_threads_fit_a_small_terminal() -> None:
+    with started_process(sys.executable, "-c", MANY_THREADS) as (process, _):
+        command = ["live", str(process.pid)]
+        wait_for(lambda: _framedex(Path.cwd(), *command).stdout, lambda text: "300 threads (" in text)
+        text = _watch(command, 12, 40, until=lambda shown: shown.count("\x1b[2J") == 3, then=process.kill)
+
+    *_, view, _ = text.split("\x1b[2J")
+    lines = view.removeprefix("\x1b[3J").split("\r\n")
+    assert len(lines) == 12  # the cursor is in the last row
+    assert re.fullmatch(r"… \d+ more rows\. All of them: framedex live --once\x1b\[H", lines[-2] + lines[-1])
 
 
 def test_without_the_permission_to_trace_the_calls_in_progress_are_shown_and_the_remedy(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import json
 import os
 import resource
 import signal
+import struct
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -20,8 +21,9 @@ from framedex.binaries.binary import Binary
 from framedex.binaries.elf import Elf
 from framedex.captures.metadata import write_foreign_metadata
 from framedex.commands.main import cli
-from framedex.live.memory import ProcessMemory
+from framedex.live.memory import Memory, ProcessMemory
 from framedex.live.model import Activity, LiveFrame, ProcessState
+from framedex.live.native.generated_code import find_caller
 from framedex.live.native.image import ProcessImage
 from framedex.live.native.naming import name_frames
 from framedex.live.native.stacks import ProcessStacks
@@ -68,6 +70,21 @@ static int waits(void) {
   char byte; return read(0, &byte, 1) < 0;
 }
 int main(void) { return write(1, "ready\\n", 6) < 0 || waits(); }
+"""
+
+CALLS_GENERATED_CODE = """\
+import ctypes, mmap
+
+pause = ctypes.cast(ctypes.CDLL(None).pause, ctypes.c_void_p).value
+page = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+# push %rbp; mov %rsp, %rbp; mov $pause, %rax; call *%rax; pop %rbp; ret
+page.write(b"\\x55\\x48\\x89\\xe5\\x48\\xb8" + pause.to_bytes(8, "little") + b"\\xff\\xd0\\x5d\\xc3")
+
+def calls():
+    print("ready", flush=True)
+    ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(page)))()
+
+calls()
 """
 
 MAPS_A_FILE = """\
@@ -206,6 +223,60 @@ def test_live_shows_states_with_merged_stacks() -> None:
     stack = document["threads"][0]["stack"]
     assert {frame["language"] for frame in stack["frames"]} == {"native", "python"}
     assert stack["problem"] == ""
+
+
+def test_callers_of_generated_code_are_found_by_its_frame_pointer() -> None:
+    with started_process(sys.executable, "-c", CALLS_GENERATED_CODE) as (process, _):
+        wait_for(lambda: read_tasks(process.pid, None)[0], lambda task: task.call == "pause")
+
+        (thread,) = read_living_stacks(process.pid).threads
+
+        assert (thread.merged.problem, thread.merged.apart) == ("", ())
+        generated = next(
+            frame for frame in thread.merged.frames if not isinstance(frame, LiveFrame) and not frame.module
+        )
+        assert generated.is_return_address
+        assert [frame.function for frame in thread.merged.frames if isinstance(frame, LiveFrame)] == [
+            "calls",
+            "<module>",
+        ]
+
+
+class _Stack(Memory):
+    """Two pages of memory: generated code at 0x1000, and a stack of three words at 0x2000."""
+
+    def __init__(self, code: bytes, words: tuple[int, int, int]) -> None:
+        self._parts = {0x1000: code.ljust(64, b"\x90"), 0x2000: struct.pack("<3Q", *words)}
+
+    def read(self, address: int, size: int) -> bytes:
+        return self._parts[address & ~0xFFF][address & 0xFFF :][:size]
+
+
+@pytest.mark.parametrize(
+    ("code", "words", "is_return_address", "frame", "expected"),
+    [
+        pytest.param(b"\x55\x48\x89\xe5", (0x1030, 0, 0), False, 0x2008, (0x2008, 0x2008), id="push of rbp"),
+        pytest.param(b"\x48\x89\xe5", (0x2010, 0x1030, 0), False, 0x2008, (0x2010, 0x2010), id="move to rbp"),
+        pytest.param(b"\x31\xc0", (0, 0x2018, 0x1030), False, 0x2008, (0x2018, 0x2018), id="frame pointer"),
+        pytest.param(b"\xc3", (0x1030, 0, 0), False, 0x2010, (0x2008, 0x2010), id="return"),
+        pytest.param(b"\x48\x83\xc4\x08\xc3", (0, 0x1030, 0), True, 0x2010, (0x2010, 0x2010), id="trampoline"),
+        pytest.param(b"\x31\xc0", (0, 0x2018, 0x1038), False, 0x2008, None, id="no call before the return address"),
+        pytest.param(b"\x31\xc0", (0, 0x2018, 0x1030), False, 0x1000, None, id="no frame pointer"),
+    ],
+)
+def test_the_caller_of_generated_code(
+    code: bytes, words: tuple[int, int, int], is_return_address: bool, frame: int, expected: tuple[int, int] | None
+) -> None:
+    content = bytearray((b"\x90" * 16 + code).ljust(64, b"\x90"))
+    content[15] = 0x55  # push %rbp, before the instruction
+    content[0x2B:0x30] = b"\xe8\x00\x00\x00\x00"  # a call that returns to 0x1030
+    registers = {6: frame, 7: 0x2000, 16: 0x1010}
+
+    caller = find_caller(_Stack(bytes(content), words), registers, is_return_address=is_return_address)
+
+    found = None if caller is None else (caller[7], caller[6])
+    assert found == expected
+    assert caller is None or caller[16] == 0x1030
 
 
 def test_names_of_mapped_files_may_have_any_ends_of_lines(tmp_path: Path) -> None:

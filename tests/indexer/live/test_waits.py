@@ -1,9 +1,10 @@
-"""What a thread does, by two snapshots of it."""
+"""The activity of a thread, by two snapshots of it."""
 
 from __future__ import annotations
 
 import pytest
 
+from framedex.live.diagnosis import Verdict, diagnose
 from framedex.live.model import Activity, LiveThread, ProcessSnapshot, ProcessState, Task
 from framedex.live.waits import WaitKind, find_waits
 
@@ -32,3 +33,24 @@ def test_a_thread_that_wakes_for_a_moment_does_not_compute(
 ) -> None:
     earlier = _snapshot(0, before, 0, until_ns)
     assert find_waits(earlier, _snapshot(100 * MS, Activity.RUNNING, cpu_ns))[7].kind is kind
+
+
+@pytest.mark.parametrize(
+    ("activity", "cpu_ns", "is_certain"),
+    [
+        (Activity.RUNNING, 0, False),  # it woke for a moment, or needs a processor
+        (Activity.RUNNING, 50 * MS, True),
+        (Activity.FUTEX, 0, True),
+    ],
+)
+def test_a_thread_that_just_woke_needs_another_observation(activity: Activity, cpu_ns: int, is_certain: bool) -> None:
+    diagnosis = diagnose(_snapshot(0, Activity.FUTEX, 0), _snapshot(100 * MS, activity, cpu_ns), 0)
+
+    assert diagnosis.verdict is (Verdict.BUSY if activity is Activity.RUNNING else Verdict.HANG)
+    assert diagnosis.is_certain == is_certain
+
+
+def test_an_unrecorded_thread_that_ran_since_does_not_hang() -> None:
+    diagnosis = diagnose(_snapshot(0, Activity.FUTEX, 0), _snapshot(100 * MS, Activity.FUTEX, MS), 0)
+
+    assert diagnosis.verdict is Verdict.WAITING

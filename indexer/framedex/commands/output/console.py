@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 import click
 
+from framedex.base import words
 from framedex.base.errors import FramedexError
 from framedex.commands.output.proposals import note_line
 from framedex.commands.output.terminal import Line, Span, Terminal, paint, replace_unsupported_links, standard_output
@@ -172,14 +173,28 @@ def _print_note(text: str) -> None:
             click.echo(paint(row, Terminal(colors=False, links=False)), err=True)
 
 
-def print_lines(lines: Iterable[Line]) -> None:
-    """Print result lines, fitted to the terminal, with colours and links if supported."""
+def print_lines(lines: Iterable[Line], max_rows: int | None = None, more: str = "") -> None:
+    """Print result lines, fitted to the terminal, with colours and links if supported.
+
+    Of more than `max_rows` rows, the last ones are counted in the last row, followed by the text `more`.
+    """
     terminal = Terminal.of_stdout()
     # Characters that the encoding of stdout lacks become escapes, not a traceback.
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    rows = (f"{paint(row, terminal)}\n" for line in lines for row in fit_line(line, terminal))
+    rows: Iterator[str] = (f"{paint(row, terminal)}\n" for line in lines for row in fit_line(line, terminal))
+    if max_rows is not None:
+        rows = _limit_rows(rows, max_rows, more)
     while piece := "".join(islice(rows, _LINES_PER_WRITE)):
         click.echo(piece.encode(encoding, "backslashreplace").decode(encoding), nl=False, color=True)
+
+
+def _limit_rows(rows: Iterator[str], limit: int, more: str) -> Iterator[str]:
+    """The first rows, of which the last one counts the rest."""
+    shown = list(islice(rows, limit))
+    left = sum(1 for _ in rows)
+    if left:
+        shown[-1] = f"… {words.count(left + 1, 'more row')}{more}\n"
+    return iter(shown)
 
 
 def print_json(document: Any) -> None:

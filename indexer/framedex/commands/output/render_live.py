@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     from framedex.captures.open_calls import OpenCall
     from framedex.live.diagnosis import Diagnosis, Step
     from framedex.live.model import LiveFrame, LiveThread, ProcessSnapshot, Task
+    from framedex.live.native.stacks import ThreadStack
 
 _INDENT = 2
 _MAX_NAME_WIDTH = 48
+_MAX_THREAD_IDS = 4  # ids listed in the heading of threads with the same stack
 _MAX_TEXT = 100  # characters of a source line
 _NS_PER_S = 1_000_000_000
 _ACTIVITIES = {
@@ -39,13 +41,16 @@ _ACTIVITIES = {
 
 
 def snapshot_lines(snapshot: ProcessSnapshot, *, all_frames: bool) -> Iterator[Line]:
-    """The process, and each thread with Python or with calls in progress; the others are counted."""
+    """The process, and each thread with Python or with calls in progress; the others are counted.
+
+    Threads with the same stack are shown together.
+    """
     yield from process_lines(snapshot)
     yield from _crash_lines(snapshot)
     shown = [thread for thread in snapshot.threads if is_interesting(thread, snapshot)]
-    for thread in shown:
+    for threads in _group_threads_by_stack(shown):
         yield ()
-        yield from thread_lines(thread, snapshot, all_frames=all_frames)
+        yield from thread_lines(threads[0], snapshot, all_frames=all_frames, name=format_thread_group(threads))
     if others := len(snapshot.threads) - len(shown):
         running = sum(is_running(each) for each in snapshot.threads if each not in shown)
         yield ()
@@ -106,9 +111,28 @@ def format_age(snapshot: ProcessSnapshot, since_ns: int) -> str:
     return words.format_duration(max(snapshot.time_ns - since_ns, 0))
 
 
-def thread_lines(thread: LiveThread, snapshot: ProcessSnapshot, *, all_frames: bool) -> Iterator[Line]:
-    """The state of a thread, its calls in progress and its Python frames."""
-    yield (Span(format_thread_name(thread), "head"), Span(f"  {format_thread_state(thread, snapshot)}"))
+def _group_threads_by_stack(threads: Iterable[LiveThread]) -> Iterable[list[LiveThread]]:
+    """Threads with the same frames and state together; those with calls, locks or the GIL, and the main one, alone."""
+    groups: dict[object, list[LiveThread]] = {}
+    for thread in threads:
+        is_single = thread.is_main or thread.open_calls or thread.gil is not None or thread.waits_for is not None
+        activity = thread.task.activity if thread.task is not None else None
+        key = thread.tid if is_single else (tuple(python_frames(thread)), activity)
+        groups.setdefault(key, []).append(thread)
+    return groups.values()
+
+
+def format_thread_group(threads: Sequence[LiveThread | ThreadStack]) -> str:
+    """The number and the ids of several threads; empty for a single one."""
+    if len(threads) == 1:
+        return ""
+    ids = ", ".join(str(thread.tid) for thread in threads[:_MAX_THREAD_IDS])
+    return f"{words.count(len(threads), 'thread')} ({ids}{', …' if len(threads) > _MAX_THREAD_IDS else ''})"
+
+
+def thread_lines(thread: LiveThread, snapshot: ProcessSnapshot, *, all_frames: bool, name: str = "") -> Iterator[Line]:
+    """The state of a thread, its calls in progress and its Python frames. `name` is by default its own name."""
+    yield (Span(name or format_thread_name(thread), "head"), Span(f"  {format_thread_state(thread, snapshot)}"))
     yield from open_call_lines(thread, snapshot)
     if thread.python is not None and thread.python.is_changing:
         yield render_text_line(f"{'':{_INDENT}}Its frames changed while they were read:", "dim")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from framedex.base import words
 from framedex.base.plaintext import printable
 from framedex.commands.output.render_live import (
+    format_thread_group,
     format_thread_name,
     format_thread_state,
     frame_location_line,
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from framedex.live.native.naming import NamedFrames
     from framedex.live.native.stacks import ProcessStacks, ThreadStack
     from framedex.live.native.unwinding import NativeFrame
-
-_MAX_THREAD_IDS = 4  # ids listed in the heading of threads with the same stack
 
 
 def core_lines(stacks: ProcessStacks, names: NamedFrames, *, all_frames: bool) -> Iterator[Line]:
@@ -86,15 +85,7 @@ def _core_heading(threads: Sequence[ThreadStack], stacks: ProcessStacks) -> Line
     tid = threads[0].tid
     name = f"main ({tid})" if tid == stacks.image.pid else f"thread {tid}"
     gil = "  holds the GIL" if threads[0].has_gil else ""
-    return (Span(_group_name(threads) or name, "head"), Span(gil))
-
-
-def _group_name(threads: Sequence[ThreadStack]) -> str:
-    """The name of several threads; empty for a single one."""
-    if len(threads) == 1:
-        return ""
-    ids = ", ".join(str(thread.tid) for thread in threads[:_MAX_THREAD_IDS])
-    return f"{words.count(len(threads), 'thread')} ({ids}{', …' if len(threads) > _MAX_THREAD_IDS else ''})"
+    return (Span(format_thread_group(threads) or name, "head"), Span(gil))
 
 
 def _stack_lines(stack: MergedStack, names: NamedFrames, *, all_frames: bool) -> Iterator[Line]:

@@ -19,6 +19,7 @@ from framedex.base.errors import SystemLimitError
 from framedex.base.plaintext import printable
 from framedex.binaries.loaded_tables import UnwindEntry
 from framedex.live.native.expressions import evaluate_expression
+from framedex.live.native.generated_code import find_caller
 from framedex.live.native.modules import Module, Modules
 
 _STACK_POINTER, _RETURN_ADDRESS = 7, 16  # DWARF numbers of registers
@@ -119,7 +120,12 @@ class Unwinder:
                 # A call to a bad address failed: the return address is on top of the stack.
                 top = frame.stack_pointer
                 return {**registers, _RETURN_ADDRESS: self._modules.word(top), _STACK_POINTER: top + 8}, True
-            if frame.module is None or frame.position is None:
+            if frame.module is None:
+                caller = find_caller(self._modules, registers, is_return_address=frame.is_return_address)
+                if caller is None:
+                    raise _UnknownCallerError(_describe_code(frame))
+                return caller, True
+            if frame.position is None:
                 raise _UnknownCallerError(_describe_code(frame))
             position = frame.position - frame.is_return_address
             table = self._unwind_table_at(frame.module, position)

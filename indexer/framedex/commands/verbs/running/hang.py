@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,6 @@ from framedex.commands.inputs.processes import find_process
 from framedex.commands.output.console import json_option, print_json, print_lines
 from framedex.commands.output.render_live import diagnosis_lines
 from framedex.commands.output.terminal import Line, render_text_line
-from framedex.live.snapshot import take_snapshot
 from framedex.live.targets import find_target_of_capture
 
 if TYPE_CHECKING:
@@ -57,16 +55,13 @@ def hang(
     waits from the main thread to their cause: a lock, the GIL, a callback, a queue, a device. A thread that computes,
     sleeps or waits for input does not count as a hang, unless it keeps the GIL from other threads.
     """
-    from framedex.live.diagnosis import Verdict, diagnose
+    from framedex.live.diagnosis import Verdict
+    from framedex.live.observation import observe
 
     target, job = find_process(process)
     report = _job_report(job, patience) if job is not None else None
     targets = [target] if report is None else [find_target_of_capture(each.capture) for each in report.suspects]
-    before = [take_snapshot(each) for each in targets]
-    if any(snapshot.may_continue for snapshot in before):
-        time.sleep(between)
-    after = [take_snapshot(each) for each in targets]
-    found = [(diagnose(*snapshots, patience), snapshots[1]) for snapshots in zip(before, after, strict=True)]
+    found = observe(targets, between, patience)
     if as_json:
         print_json(_hang_document(report, found))
     else:

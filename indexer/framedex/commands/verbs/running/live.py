@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +50,8 @@ def live(
 
     The process may be running, hung, stopped or ended. `live` only reads it: no code runs in it, and only --native
     stops it. Reading Python's frames needs permission to trace the process. Calls in progress are read from the
-    capture. In a terminal, the view is updated every second until Ctrl-C.
+    capture. In a terminal, the view is updated every second until
+    the process ends or Ctrl-C.
 
     With --native, each thread has its merged Python and C++ stack, as in `framedex core`. Frames of XLA and JAX get
     their source lines from the index, or from the known releases.
@@ -69,16 +72,40 @@ def live(
         print_lines(_live_lines(target, job, all_frames=all_frames))
         return
     with suppress(KeyboardInterrupt):
-        while True:
-            lines = tuple(_live_lines(target, job, all_frames=all_frames))
-            click.echo(_CLEAR, nl=False)
-            print_lines(lines)
+        if job is None:
+            _watch_process(target, all_frames=all_frames)
+        while job is not None:
+            _show_view(_rank_lines(job, all_frames=all_frames))
             time.sleep(_INTERVAL_S)
+
+
+def _watch_process(target: Target, *, all_frames: bool) -> None:
+    """Update the view of a process until it ends. The last view remains, with the end below it."""
+    snapshot = take_snapshot(target)
+    while snapshot.state is not ProcessState.ENDED:
+        _show_view(snapshot_lines(snapshot, all_frames=all_frames))
+        time.sleep(_INTERVAL_S)
+        command = snapshot.command
+        snapshot = take_snapshot(target)
+        snapshot = replace(snapshot, command=snapshot.command or command)
+    print_lines(snapshot_lines(snapshot, all_frames=all_frames))
+
+
+def _show_view(lines: Iterable[Line]) -> None:
+    """Replace the terminal's content by the first lines, as many as it has rows."""
+    shown = tuple(lines)
+    click.echo(_CLEAR, nl=False)
+    rows = max(shutil.get_terminal_size().lines - 1, 1)
+    print_lines(shown, rows, ". All of them: framedex live --once")
 
 
 def _live_lines(target: Target, job: RunningJob | None, *, all_frames: bool) -> Iterator[Line]:
     if job is None:
         return snapshot_lines(take_snapshot(target), all_frames=all_frames)
+    return _rank_lines(job, all_frames=all_frames)
+
+
+def _rank_lines(job: RunningJob, *, all_frames: bool) -> Iterator[Line]:
     from framedex.commands.output.render_ranks import rank_snapshot_lines
 
     return rank_snapshot_lines(_take_rank_snapshots(job.ranks[:_MAX_RANKS]), len(job.ranks), all_frames=all_frames)
