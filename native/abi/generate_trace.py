@@ -82,7 +82,10 @@ def traced_table(abi: Abi, plugin: int) -> str:
     for function in functions:
         lines += _decoders(abi, function)
         marks = Marks(abi, abi.structs[function.arguments])
-        lines += judges(abi, function, objects.get(function.name, {}).get("objects", {}), marks)
+        known = objects.get(function.name, {}).get("objects", {})
+        named = {each for each, value in known.items() if value["role"] == "names" and "list" not in value}
+        lines += marks.null_results(f"null_results_{function.name}", named)
+        lines += judges(abi, function, known, marks)
     # These functions have the same names as the API's function types, which are outside of this namespace.
     # Their symbols are the plain names, which stacks show. They are static, because each plug-in has them.
     lines += ["namespace traced {", 'extern "C" {']
@@ -233,6 +236,7 @@ def _exit(abi: Abi, function: Function, returns: str) -> Iterator[str]:
     name, is_error = function.name, "error != nullptr" if returns else "false"
     yield "  if (call.is_recording()) {"
     yield "    uint64_t unfilled = marks.end();"
+    yield f"    {'if (error == nullptr) ' if returns else ''}unfilled |= null_results_{name}(args, unfilled);"
     yield f"    {'if (error == nullptr) ' if returns else ''}outputs_{name}(args, call.arguments(), unfilled);"
     if returns:
         source = _PLUGIN if returns == "PJRT_Error*" else f"plugin_{function.table}"
