@@ -224,6 +224,7 @@ const std::map<std::string, void (*)()> mistakes = {
      [] {
        if (PJRT_Buffer* buffer = put(); buffer != nullptr) destroy(buffer);
      }},
+    {"uses a missing result", [] { is_on_cpu(put()); }},
     {"queries",
      [] {
        PJRT_Buffer* buffer = put();

@@ -161,6 +161,11 @@ def test_null_is_not_a_result(
     assert (finding["function"], finding["message"]) == (function, f"succeeded without filling {field}")
 
 
+def test_a_missing_result_is_no_mistake_of_the_client_that_uses_it(client: Path, plugin: Path, tmp_path: Path) -> None:
+    ran = run_client(client, "uses a missing result", tmp_path, **against(plugin, "ok-without-result"))
+    assert set(check(ran, tmp_path).findings) == {"ok-without-result"}
+
+
 def test_a_null_name_of_a_plugin_does_not_stop_the_program(client: Path, plugin: Path, tmp_path: Path) -> None:
     ran = run_client(client, "queries", tmp_path, **against(plugin, "null name"))
     assert ran.status == 0
