@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -135,6 +136,9 @@ def test_two_plugins_of_a_program_are_recorded(working: Path, copied_mock: Path,
         shown = CliRunner().invoke(cli, ["--index", str(index), *command]).stdout
         assert "[the mock TPU] PJRT_Client_BufferFromHostBuffer" in shown
         assert "[working.so] PJRT_Client_BufferFromHostBuffer" in shown
+    held = CliRunner().invoke(cli, ["--index", str(index), "memory"]).stdout
+    assert re.search(r"^device 0 ", held, re.MULTILINE), held
+    assert re.search(r"^memory#\d+ ", held, re.MULTILINE), held
 
 
 def test_impossible_pairs_of_plugins_are_refused(small: Path, copied_mock: Path, tmp_path: Path) -> None:
