@@ -1,6 +1,7 @@
 """Write the traced PJRT table and its extension tables.
 
-They have one wrapper for each function, which decodes the arguments before and after the call.
+They have one wrapper for each function, which decodes the arguments before and after the call. Each plug-in of a
+process has wrappers of its own, so finding the plug-in of a call costs nothing.
 """
 
 from __future__ import annotations
@@ -45,8 +46,11 @@ def enumerators(abi: Abi) -> str:
     return "\n".join([*lines, "}  // namespace framedex::pjrt", ""])
 
 
-def traced_table(abi: Abi) -> str:
-    """The wrappers, the descriptions of recorded values, and the functions that wrap a table and its extensions."""
+def traced_table(abi: Abi, plugin: int) -> str:
+    """The wrappers, the descriptions of recorded values, and the functions that wrap a table and its extensions.
+
+    `plugin` is the number of the plug-in in its process, from 0.
+    """
     tables = [_api(abi), *extensions(abi), *inner_tables(abi)]
     functions = [function for table in tables for function in table.functions]
     lines = [
@@ -62,8 +66,9 @@ def traced_table(abi: Abi) -> str:
         '#include "pjrt/plugin_faults/output_marks.h"',
         '#include "pjrt/slots.h"',
         '#include "pjrt/traced_call.h"',
-        "namespace framedex::pjrt {",
+        f"namespace framedex::pjrt::plugin_{plugin} {{",
         "namespace {",
+        f"constexpr size_t kPlugin = {plugin};",
         "uint32_t first_function = 0;",
         "int minor_version = 0;",
         "OutputCounts output_counts;",
@@ -77,8 +82,12 @@ def traced_table(abi: Abi) -> str:
     for function in functions:
         lines += _decoders(abi, function)
         marks = Marks(abi, abi.structs[function.arguments])
-        lines += judges(abi, function, objects.get(function.name, {}).get("objects", {}), marks)
+        known = objects.get(function.name, {}).get("objects", {})
+        named = {each for each, value in known.items() if value["role"] == "names" and "list" not in value}
+        lines += marks.null_results(f"null_results_{function.name}", named)
+        lines += judges(abi, function, known, marks)
     # These functions have the same names as the API's function types, which are outside of this namespace.
+    # Their symbols are the plain names, which stacks show. They are static, because each plug-in has them.
     lines += ["namespace traced {", 'extern "C" {']
     for index, function in enumerate(functions):
         lines += _wrapper(abi, index, function, is_query=function.name in queries)
@@ -89,10 +98,10 @@ def traced_table(abi: Abi) -> str:
         lines += _declaration(table)
     for table in tables[1:]:
         lines += _wrapping(table)
-    lines.append("}  // namespace")
     lines += _extension_dispatch(tables)
+    lines.append("}  // namespace")
     lines += _trace(abi, functions, queries, tables[0])
-    return "\n".join([*lines, "}  // namespace framedex::pjrt", ""])
+    return "\n".join([*lines, f"}}  // namespace framedex::pjrt::plugin_{plugin}", ""])
 
 
 _PLUGIN = f"plugin_{API_STRUCT}"
@@ -172,7 +181,7 @@ def _wrapper(abi: Abi, index: int, function: Function, *, is_query: bool) -> Ite
     name, call = function.name, f"plugin_{function.table}->{function.member}(args)"
     returns = function.returns if function.returns_error else ""
     missed = ["  } else {", "    forget_objects_of_call();"] if not is_query else []
-    yield f"{function.returns} {name}({function.arguments}* args) {{"
+    yield f"static {function.returns} {name}({function.arguments}* args) {{"
     yield f"  if (args == nullptr) return {call};"
     if name in FIRST:
         yield f"  {FIRST[name]}"
@@ -227,6 +236,7 @@ def _exit(abi: Abi, function: Function, returns: str) -> Iterator[str]:
     name, is_error = function.name, "error != nullptr" if returns else "false"
     yield "  if (call.is_recording()) {"
     yield "    uint64_t unfilled = marks.end();"
+    yield f"    {'if (error == nullptr) ' if returns else ''}unfilled |= null_results_{name}(args, unfilled);"
     yield f"    {'if (error == nullptr) ' if returns else ''}outputs_{name}(args, call.arguments(), unfilled);"
     if returns:
         source = _PLUGIN if returns == "PJRT_Error*" else f"plugin_{function.table}"
@@ -274,7 +284,7 @@ def _copy(table: Table, size: str) -> Iterator[str]:
     yield f"  plugin_{name} = plugin;"
     yield f"  {name}* table = copy_of(plugin, plugin->{size});"
     yield "  add_traced_table({reinterpret_cast<const char*>(plugin), reinterpret_cast<const char*>(table),"
-    yield f"                    plugin->{size}, sizeof({name}), slots_{name}, {len(table.functions)}}});"
+    yield f"                    plugin->{size}, sizeof({name}), slots_{name}, {len(table.functions)}, kPlugin}});"
 
 
 def _entries(table: Table) -> Iterator[str]:
@@ -302,12 +312,12 @@ def _trace(abi: Abi, functions: list[Function], queries: set[str], api: Table) -
     described += [(each.name, each.names, ".get_" in each.name) for each in inner]
     for name, names, is_query in described:
         query = ", nullptr, true" if is_query else ""
-        yield f'      {{"pjrt", "{name}", {names}, std::size({names}){query}}},'
+        yield f'      {{kBoundaries[kPlugin], "{name}", {names}, std::size({names}){query}}},'
     yield "  };"
     yield "  first_function = recorder::register_functions(functions, sizeof(functions) / sizeof(functions[0]));"
     yield "  minor_version = plugin->pjrt_api_version.minor_version;"
     yield from _copy(api, "struct_size")
-    yield "  table->extension_start = traced_chain(plugin->extension_start);"
+    yield "  table->extension_start = traced_chain(plugin->extension_start, traced_extension);"
     yield from _entries(api)
     yield "  return table;"
     yield "}"

@@ -7,9 +7,9 @@ caller's memory, keep the caller's bytes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
-from decoding import OUTPUTS, guard_of_output
+from decoding import OUTPUTS, count_name, guard_of_output
 from pjrt_abi import Abi, Field, Struct
 
 # Outputs that are written through a pointer from the caller.
@@ -56,6 +56,7 @@ class Marks:
     """The marks in the arguments of a function. Bit N of a mask stands for `names[N]`."""
 
     def __init__(self, abi: Abi, struct: Struct) -> None:
+        self._abi = abi
         self._struct = struct
         self._fields = [field for field in struct.fields if _is_marked(abi, struct, field)]
         self._lists = [field for field in struct.fields if (struct.name, field.name) in LISTS]
@@ -81,6 +82,30 @@ class Marks:
         yield "    return unfilled;"
         yield "  }"
         yield "};"
+
+    def null_results(self, name: str, named_objects: Container[str]) -> Iterator[str]:
+        """The C++ function `name`, which returns the mask of results that a successful call must not set to null.
+
+        These are lists and texts with a positive length, and `named_objects`, which other objects own. `unfilled` is
+        the mask of the fields that are not assigned.
+        """
+        yield f"uint64_t {name}([[maybe_unused]] {self._struct.name}* args, [[maybe_unused]] uint64_t unfilled) {{"
+        yield "  uint64_t nulls = 0;"
+        for field in self._fields:
+            count = count_name(self._struct, field)
+            is_list = count in self.names and not self._is_owner(field)
+            if not is_list and field.name not in named_objects:
+                continue
+            condition = f"args->{field.name} == nullptr" + (f" && args->{count} != 0" if is_list else "")
+            guard = f"(unfilled & {self.mask(condition)}) == 0 && {guard_of_output(self._struct, field)}"
+            yield f"  if ({guard} && {condition}) nulls |= {self.mask(f'args->{field.name}')};"
+        yield "  return nulls;"
+        yield "}"
+
+    def _is_owner(self, field: Field) -> bool:
+        """Whether a field is the owner of another list, such as `device_attributes`: it may be null."""
+        target = field.type.removesuffix("*")
+        return target.startswith("PJRT_") and target not in self._abi.enums and target.isidentifier()
 
     def mask(self, code: str) -> int:
         """The bits of the fields that C++ code reads."""

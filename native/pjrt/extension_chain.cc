@@ -17,12 +17,13 @@ bool is_in_chain(const PJRT_Extension_Base* chain, PJRT_Extension_Type type) {
 
 // Returns a traced copy. Returns nullptr for extensions to leave as they are: unknown types, and extensions that are
 // hidden by an earlier one of the same type.
-PJRT_Extension_Base* traced_copy(const PJRT_Extension_Base* extension, const PJRT_Extension_Base* chain) {
+PJRT_Extension_Base* traced_copy(const PJRT_Extension_Base* extension, const PJRT_Extension_Base* chain,
+                                 TraceExtension trace_extension) {
   if (enumerator(extension->type) == nullptr) objects::expect_unseen_calls();
   size_t size = extension->struct_size;
   bool has_sane_size = size >= sizeof(PJRT_Extension_Base) && size <= kMaximumTableSize;
   bool is_traceable = has_sane_size && !is_in_chain(chain, extension->type);
-  return is_traceable ? traced_extension(extension) : nullptr;
+  return is_traceable ? trace_extension(extension) : nullptr;
 }
 
 }  // namespace
@@ -36,12 +37,12 @@ std::vector<PJRT_Extension_Base*> extensions_of(PJRT_Extension_Base* first) {
   return found;
 }
 
-PJRT_Extension_Base* traced_chain(PJRT_Extension_Base* first) {
+PJRT_Extension_Base* traced_chain(PJRT_Extension_Base* first, TraceExtension trace_extension) {
   PJRT_Extension_Base* chain = nullptr;
   PJRT_Extension_Base** end = &chain;
   PJRT_Extension_Base* untraced = nullptr;
   for (PJRT_Extension_Base* extension : extensions_of(first)) {
-    PJRT_Extension_Base* copy = traced_copy(extension, chain);
+    PJRT_Extension_Base* copy = traced_copy(extension, chain, trace_extension);
     if (copy == nullptr) {
       if (untraced == nullptr) untraced = extension;
       continue;

@@ -14,12 +14,12 @@ inline constexpr size_t kMaximumTableSize = 1 << 16;
 // Returns the extensions of a chain, each once: a malformed chain may have no end.
 std::vector<PJRT_Extension_Base*> extensions_of(PJRT_Extension_Base* first);
 
-// Returns a copy of an extension in which every known function is traced; nullptr for an unknown type. Generated.
-PJRT_Extension_Base* traced_extension(const PJRT_Extension_Base* plugin);
+// Returns a copy of an extension in which every known function is traced; nullptr for an unknown type.
+using TraceExtension = PJRT_Extension_Base* (*)(const PJRT_Extension_Base* plugin);
 
 // Returns the plug-in's chain, traced. A look-up finds the first extension of a type, so traced copies come first.
 // Unknown extensions keep their address, and so all bytes after their struct_size. Copies live as long as the process,
 // like the tables.
-PJRT_Extension_Base* traced_chain(PJRT_Extension_Base* first);
+PJRT_Extension_Base* traced_chain(PJRT_Extension_Base* first, TraceExtension trace_extension);
 
 }  // namespace framedex::pjrt

@@ -3,8 +3,10 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <iterator>
 #include <mutex>
 #include <stdexcept>
+#include <vector>
 
 #include "pjrt/extension_chain.h"
 #include "pjrt/plugin_faults/null_calls.h"
@@ -80,15 +82,31 @@ const char* const kValueNames[] = {"plugin",        "major_version",       "mino
                                    "extensions",    "untraced_extensions", "untraced_functions", "extension_sizes",
                                    "null_functions"};
 
-void record(const Plugin& plugin, const PJRT_Api& table) {
-  static const recorder::Function function = {"pjrt", "GetPjrtApi", kValueNames, std::size(kValueNames)};
+// A plug-in, and the table that traces it.
+struct TracedPlugin {
+  std::string path;
+  const PJRT_Api* table;
+};
+
+constexpr const PJRT_Api* (*kTraces[])(const PJRT_Api*) = {plugin_0::trace, plugin_1::trace};
+static_assert(std::size(kTraces) == kMaximumPlugins);
+
+std::string paths_of(const std::vector<TracedPlugin>& plugins) {
+  std::string text;
+  for (const TracedPlugin& plugin : plugins) text += (text.empty() ? "" : " and ") + plugin.path;
+  return text;
+}
+
+// Records the request for the table of a plug-in, by its number in the process.
+void record(const Plugin& plugin, const PJRT_Api& table, size_t number) {
+  recorder::Function function = {kBoundaries[number], "GetPjrtApi", kValueNames, std::size(kValueNames)};
   recorder::Call call(recorder::register_functions(&function, 1));
   if (!call.is_recording()) return;
   const PJRT_Api& api = *plugin.api;
   std::string extensions = names(api.extension_start);
   std::string untraced = untraced_names(table.extension_start, api.extension_start);
   std::string extension_sizes = sizes(api.extension_start);
-  std::string nulls = null_functions();
+  std::string nulls = null_functions(number);
   recorder::ArgumentWriter& writer = call.arguments();
   writer.text_or_size(0, plugin.path.data(), plugin.path.size());
   writer.integer(1, api.pjrt_api_version.major_version);
@@ -96,7 +114,7 @@ void record(const Plugin& plugin, const PJRT_Api& table) {
   writer.integer(3, static_cast<int64_t>(api.struct_size));
   writer.text_or_size(4, extensions.data(), extensions.size());
   writer.text_or_size(5, untraced.data(), untraced.size());
-  writer.integer(6, static_cast<int64_t>(undescribed_functions()));
+  writer.integer(6, static_cast<int64_t>(undescribed_functions(number)));
   writer.text_or_size(7, extension_sizes.data(), extension_sizes.size());
   if (!nulls.empty()) writer.text(8, nulls);
   call.enter();
@@ -109,6 +127,7 @@ Plugin plugin_from_environment() {
   const char* named = std::getenv("FRAMEDEX_PLUGIN");
   if (named == nullptr || *named == 0) return {nullptr, {}};
   std::string path = named;
+  if (path.find(':') != std::string::npos) return {nullptr, {}};
   // The loader would resolve a bare name such as libtpu.so to this library first.
   if (path.find('/') == std::string::npos) {
     throw std::runtime_error("FRAMEDEX_PLUGIN=" + path + " is not a path: name the plug-in's file, as in ./" + path +
@@ -121,19 +140,22 @@ Plugin plugin_from_environment() {
 
 const PJRT_Api* interpose(const Plugin& plugin, Layer layer) {
   static std::mutex mutex;
-  static std::string traced_path;
-  static const PJRT_Api* table = nullptr;
+  static std::vector<TracedPlugin> traced;
   std::lock_guard lock(mutex);
-  if (table != nullptr && (plugin.api == table || plugin.path == traced_path)) return table;
-  check(plugin);
-  if (table != nullptr) {
-    throw std::runtime_error(plugin.path + " is not recorded: only one plug-in per process is, here " + traced_path +
-                             ".");
+  for (const TracedPlugin& known : traced) {
+    if (plugin.api == known.table || plugin.path == known.path) return known.table;
   }
-  table = trace(layer(plugin.api));
-  traced_path = plugin.path;
+  check(plugin);
+  if (traced.size() == kMaximumPlugins) {
+    throw std::runtime_error(plugin.path + " is not recorded: at most " + std::to_string(kMaximumPlugins) +
+                             " plug-ins per process are, here " + paths_of(traced) +
+                             ". Choose them with FRAMEDEX_PLUGIN.");
+  }
+  size_t number = traced.size();
+  const PJRT_Api* table = kTraces[number](layer(plugin.api));
+  traced.push_back({plugin.path, table});
   watch_null_calls();
-  record(plugin, *table);
+  record(plugin, *table, number);
   return table;
 }
 

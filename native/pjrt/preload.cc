@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "architecture/architecture.h"
+#include "pjrt/boundaries.h"
 #include "pjrt_c_api.h"
 
 namespace {
@@ -22,12 +23,14 @@ namespace {
 using GetTable = const PJRT_Api* (*)();
 using Interpose = const PJRT_Api* (*)(const PJRT_Api*, const char*);
 
-// The recorded plug-in: the first one that FRAMEDEX_PLUGIN allows. Set once, under the mutex.
-struct {
-  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+// A recorded plug-in; it is set once, under the mutex.
+struct Plugin {
   GetTable get_table = nullptr;
   char path[PATH_MAX] = {};
-} plugin;
+};
+pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+// The first plug-ins that FRAMEDEX_PLUGIN allows.
+Plugin plugins[framedex::pjrt::kMaximumPlugins];
 
 // Finds the file that contains the code or data at an address; empty if there is none.
 void find_file(const void* address, char (&path)[PATH_MAX]) {
@@ -37,16 +40,24 @@ void find_file(const void* address, char (&path)[PATH_MAX]) {
   if (realpath(info.dli_fname, path) == nullptr) std::snprintf(path, sizeof(path), "%s", info.dli_fname);
 }
 
+// Returns whether FRAMEDEX_PLUGIN has this path. It is one path, or several that are separated by colons.
 bool is_wanted(const char* path) {
   const char* named = std::getenv("FRAMEDEX_PLUGIN");
   if (named == nullptr || *named == 0) return true;
-  char wanted[PATH_MAX];
-  return realpath(named, wanted) != nullptr && std::strcmp(path, wanted) == 0;
+  for (const char* name = named; *name != 0;) {
+    size_t size = std::strcspn(name, ":");
+    char one[PATH_MAX];
+    char wanted[PATH_MAX];
+    std::snprintf(one, sizeof(one), "%.*s", static_cast<int>(size), name);
+    if (realpath(one, wanted) != nullptr && std::strcmp(path, wanted) == 0) return true;
+    name += size + (name[size] == ':' ? 1 : 0);
+  }
+  return false;
 }
 
 void* load_tracer() {
   char path[PATH_MAX];
-  find_file(&plugin, path);
+  find_file(&plugins, path);
   char* name = std::strrchr(path, '/');
   if (name == nullptr || name + sizeof("/libtpu.so") > path + sizeof(path)) return nullptr;
   std::strcpy(name, "/libtpu.so");
@@ -54,7 +65,9 @@ void* load_tracer() {
 }
 
 // Replaces the plug-in's GetPjrtApi.
+template <size_t kPlugin>
 const PJRT_Api* traced_table() {
+  const Plugin& plugin = plugins[kPlugin];
   const PJRT_Api* table = plugin.get_table();
   void* tracer = load_tracer();
   auto interpose = tracer == nullptr ? nullptr : reinterpret_cast<Interpose>(dlsym(tracer, "framedex_interpose"));
@@ -63,25 +76,32 @@ const PJRT_Api* traced_table() {
   return table;
 }
 
-// Returns whether to record this plug-in: only the first allowed one is recorded.
-bool take(GetTable get_table) {
+constexpr GetTable kTracedTables[] = {&traced_table<0>, &traced_table<1>};
+static_assert(std::size(kTracedTables) == framedex::pjrt::kMaximumPlugins);
+
+// Returns the replacement for a plug-in's GetPjrtApi; nullptr if the plug-in is not recorded.
+GetTable take(GetTable get_table) {
   char path[PATH_MAX];
   find_file(reinterpret_cast<const void*>(get_table), path);
-  if (!is_wanted(path)) return false;
-  pthread_mutex_lock(&plugin.mutex);
-  if (plugin.get_table == nullptr) {
-    std::strcpy(plugin.path, path);
-    plugin.get_table = get_table;
+  if (!is_wanted(path)) return nullptr;
+  GetTable found = nullptr;
+  pthread_mutex_lock(&mutex);
+  for (size_t i = 0; found == nullptr && i < std::size(plugins); ++i) {
+    Plugin& plugin = plugins[i];
+    if (plugin.get_table == nullptr) {
+      std::strcpy(plugin.path, path);
+      plugin.get_table = get_table;
+    }
+    if (std::strcmp(plugin.path, path) == 0) found = kTracedTables[i];
   }
-  bool is_taken = std::strcmp(plugin.path, path) == 0;
-  pthread_mutex_unlock(&plugin.mutex);
-  if (!is_taken) {
+  pthread_mutex_unlock(&mutex);
+  if (found == nullptr) {
     std::fprintf(stderr,
-                 "framedex: %s is not recorded: only one plug-in per process is, here %s. Choose it with "
+                 "framedex: %s is not recorded: at most %zu plug-ins per process are, here %s and %s. Choose them with "
                  "FRAMEDEX_PLUGIN.\n",
-                 path, plugin.path);
+                 path, std::size(plugins), plugins[0].path, plugins[1].path);
   }
-  return is_taken;
+  return found;
 }
 
 }  // namespace
@@ -103,6 +123,6 @@ __attribute__((visibility("hidden"))) void* framedex_answer(void* library, const
   // A framedex library records itself.
   if (get_table == nullptr || framedex_real_dlsym(library, "framedex_mock_pjrt_api") != nullptr) return nullptr;
   dlerror();  // callers may check it to see whether the name was found
-  return take(get_table) ? reinterpret_cast<void*>(&traced_table) : nullptr;
+  return reinterpret_cast<void*>(take(get_table));
 }
 }

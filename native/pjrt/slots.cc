@@ -10,7 +10,7 @@
 namespace framedex::pjrt {
 namespace {
 
-std::array<TracedTable, 64> tables;
+std::array<TracedTable, 128> tables;
 std::atomic<size_t> table_count{0};
 
 }  // namespace
@@ -24,10 +24,10 @@ void add_traced_table(const TracedTable& table) {
 
 TracedTables traced_tables() { return {tables.data(), table_count.load(std::memory_order_acquire)}; }
 
-std::string null_functions() {
+std::string null_functions(size_t plugin) {
   std::string names;
   for (const TracedTable& table : traced_tables()) {
-    for (size_t i = 0; i < table.slot_count; ++i) {
+    for (size_t i = 0; table.number == plugin && i < table.slot_count; ++i) {
       const Slot& slot = table.slots[i];
       if (table.has(slot) && table.function_at(slot) == nullptr)
         names += (names.empty() ? "" : ", ") + std::string(slot.function);
@@ -36,10 +36,11 @@ std::string null_functions() {
   return names;
 }
 
-size_t undescribed_functions() {
+size_t undescribed_functions(size_t plugin) {
   size_t count = 0;
   for (const TracedTable& table : traced_tables()) {
-    if (table.size > table.described_size) count += (table.size - table.described_size) / sizeof(void*);
+    if (table.number == plugin && table.size > table.described_size)
+      count += (table.size - table.described_size) / sizeof(void*);
   }
   return count;
 }

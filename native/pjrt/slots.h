@@ -23,6 +23,7 @@ struct TracedTable {
   size_t described_size;
   const Slot* slots;
   size_t slot_count;
+  size_t number;  // of the plug-in in its process, from 0
 
   const void* function_at(const Slot& slot) const {
     const void* function;
@@ -32,7 +33,7 @@ struct TracedTable {
   bool has(const Slot& slot) const { return slot.offset + sizeof(void*) <= size; }
 };
 
-// Adds a table, once per library and struct.
+// Adds a table, once per plug-in and struct.
 void add_traced_table(const TracedTable& table);
 // Returns the tables added so far. Async-signal-safe.
 struct TracedTables {
@@ -43,10 +44,10 @@ struct TracedTables {
 };
 TracedTables traced_tables();
 
-// Returns the names of the functions whose slots are null, separated by commas.
-std::string null_functions();
-// Returns the number of functions that the plug-in has in addition to the described ones.
-size_t undescribed_functions();
+// Returns the names of a plug-in's functions whose slots are null, separated by commas.
+std::string null_functions(size_t plugin);
+// Returns the number of functions that a plug-in has in addition to the described ones.
+size_t undescribed_functions(size_t plugin);
 
 // Returns why a plug-in lacks a function: "null", "beyond the table", or nullptr if it has it.
 inline const char* missing(const void* function, size_t size, size_t offset) {

@@ -91,7 +91,11 @@ void named_values(recorder::ArgumentWriter& writer, uint16_t field, const PJRT_N
   std::string text;
   for (size_t i = 0; values != nullptr && i < count && text.size() <= recorder::ArgumentWriter::kMaximumText; ++i) {
     const PJRT_NamedValue& value = values[i];
-    text += (i == 0 ? "" : ", ") + std::string(value.name, value.name_size) + "=";
+    text += i == 0 ? "" : ", ";
+    if (value.name != nullptr) text.append(value.name, value.name_size);
+    text += '=';
+    bool is_pointer = value.type == PJRT_NamedValue_kString || value.type == PJRT_NamedValue_kInt64List;
+    if (is_pointer && value.string_value == nullptr) continue;
     switch (value.type) {
       case PJRT_NamedValue_kString:
         text.append(value.string_value, value.value_size);
@@ -122,7 +126,7 @@ void texts(recorder::ArgumentWriter& writer, uint16_t field, const char* const* 
   bool is_there = values != nullptr && sizes != nullptr;
   for (size_t i = 0; is_there && i < count && text.size() <= recorder::ArgumentWriter::kMaximumText; ++i) {
     text += i == 0 ? "" : ", ";
-    text.append(values[i], sizes[i]);
+    if (values[i] != nullptr) text.append(values[i], sizes[i]);
   }
   shortened_text(writer, field, std::move(text));
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "abi/struct_size.h"
+#include "pjrt/boundaries.h"
 #include "pjrt/element_size.h"
 #include "pjrt/slots.h"
 #include "pjrt_c_api.h"
@@ -70,8 +71,13 @@ void unfilled_names(recorder::ArgumentWriter& writer, uint16_t field, const char
 // Destroys the error of one of framedex's own calls. Returns whether there was an error.
 bool discard(PJRT_Error* error, const PJRT_Api* plugin);
 
-// Returns a table that records every call and forwards it to `plugin`, with traced extensions. Created once per loaded
-// library.
+// Each returns a table that records every call and forwards it to `plugin`, with traced extensions. Generated; each is
+// for one plug-in of the process.
+namespace plugin_0 {
 const PJRT_Api* trace(const PJRT_Api* plugin);
+}
+namespace plugin_1 {
+const PJRT_Api* trace(const PJRT_Api* plugin);
+}
 
 }  // namespace framedex::pjrt

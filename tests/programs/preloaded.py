@@ -1,4 +1,4 @@
-"""Load the plug-in of TPU_LIBRARY_PATH and then that of argv[1] as a framework does, and use both."""
+"""Load the plug-in of TPU_LIBRARY_PATH and then those of the arguments as a framework does, and use them."""
 
 import ctypes
 import json
@@ -8,7 +8,8 @@ import sys
 from pjrt_table import Table
 
 first = Table()
-os.environ["TPU_LIBRARY_PATH"] = sys.argv[1]
-second = Table()
+for library in sys.argv[1:]:
+    os.environ["TPU_LIBRARY_PATH"] = library
+    last = Table()
 platform = ctypes.string_at(first.call("PJRT_Client_PlatformName")["platform_name"]).decode()
-print(json.dumps({"platform": platform, "slots": [name for name, address in second.slots().items() if address]}))
+print(json.dumps({"platform": platform, "slots": [name for name, address in last.slots().items() if address]}))

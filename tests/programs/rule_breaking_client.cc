@@ -224,6 +224,16 @@ const std::map<std::string, void (*)()> mistakes = {
      [] {
        if (PJRT_Buffer* buffer = put(); buffer != nullptr) destroy(buffer);
      }},
+    {"uses a missing result", [] { is_on_cpu(put()); }},
+    {"queries",
+     [] {
+       PJRT_Buffer* buffer = put();
+       CALL(Client_Devices, args.client = client);
+       CALL(Client_PlatformName, args.client = client);
+       CALL(Device_GetAttributes, args.device = device);
+       CALL(Buffer_Device, args.buffer = buffer);
+       destroy(buffer);
+     }},
     {"against missing-function", query_a_buffer},
     {"against function-beyond-table", query_a_buffer},
     {"against larger-struct-refused", [] { CALL(Client_PlatformName, args.struct_size += 8; args.client = client); }},

@@ -17,6 +17,34 @@ PJRT_Error* throwing(PJRT_Client_Create_Args*) { throw std::runtime_error("no ch
 
 PJRT_Error* filling_nothing(PJRT_Client_BufferFromHostBuffer_Args*) { return nullptr; }
 
+PJRT_Error* listing_null(PJRT_Client_Devices_Args* args) {
+  args->devices = nullptr;
+  args->num_devices = 3;
+  return nullptr;
+}
+
+PJRT_Error* naming_null(PJRT_Client_PlatformName_Args* args) {
+  args->platform_name = nullptr;
+  args->platform_name_size = 7;
+  return nullptr;
+}
+
+PJRT_Error* finding_null(PJRT_Buffer_Device_Args* args) {
+  args->device = nullptr;
+  return nullptr;
+}
+
+// Succeeds with an attribute whose name is null.
+PJRT_Error* without_names(PJRT_Device_GetAttributes_Args* args) {
+  static PJRT_NamedValue attribute;
+  PJRT_Error* error = real->PJRT_Device_GetAttributes(args);
+  attribute = args->attributes[0];
+  attribute.name = nullptr;
+  args->attributes = &attribute;
+  args->num_attributes = 1;
+  return error;
+}
+
 // Returns an error of the real plug-in with this message.
 PJRT_Error* make_error(const char* message) {
   PJRT_Event_Create_Args created{};
@@ -57,6 +85,10 @@ const PJRT_Api* make_table() {
   std::memcpy(&table, real, sizeof table);
   if (breaks("exception")) table.PJRT_Client_Create = throwing;
   if (breaks("ok-without-result")) table.PJRT_Client_BufferFromHostBuffer = filling_nothing;
+  if (breaks("null list")) table.PJRT_Client_Devices = listing_null;
+  if (breaks("null text")) table.PJRT_Client_PlatformName = naming_null;
+  if (breaks("null object")) table.PJRT_Buffer_Device = finding_null;
+  if (breaks("null name")) table.PJRT_Device_GetAttributes = without_names;
   if (breaks("null-function") || breaks("missing-function")) table.PJRT_Buffer_IsOnCpu = nullptr;
   if (breaks("function-beyond-table")) table.struct_size = offsetof(PJRT_Api, PJRT_Buffer_IsOnCpu);
   if (breaks("no initialisation")) table.PJRT_Plugin_Initialize = nullptr;

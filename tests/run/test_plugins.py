@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import framedex_native
+from framedex.commands.main import cli
 from tests import pythons
+from tests.indexer.unplaced import index_without_sources
 from tests.reading import Call, calls_of
 from tests.run.invoking import Ended, framedex_run, program
-from tests.running import build_small_plugin
+from tests.running import build_small_plugin, build_with_api
 
 PUT = program("put_through_plugin.py")
 # A plug-in package's initialisation by JAX: it registers its own library by its own path.
@@ -104,6 +109,48 @@ def test_a_python_with_torch_xla_instead_of_jax_is_recorded(tmp_path: Path) -> N
     packages = str(tmp_path / "packages")
     ended = framedex_run("--python", bare.path, "program.py", folder=tmp_path, PYTHONPATH=packages)
     assert (ended.status, ended.stdout) == (0, b"ran\n"), ended.stderr
+
+
+@pytest.fixture(scope="module")
+def working(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A plug-in that works, and is not one of framedex's libraries."""
+    folder = tmp_path_factory.mktemp("working plugin")
+    return build_with_api("rule_breaking_plugin.cc", folder / "working.so", "-shared", "-fPIC", "-ldl")
+
+
+def test_two_plugins_of_a_program_are_recorded(working: Path, copied_mock: Path, tmp_path: Path) -> None:
+    """Each call names its plug-in, and the calls of each plug-in have only its objects."""
+    chosen = ("--plugin", "mock", "--plugin", f"other:{working}", "--validate")
+    ended = framedex_run(*chosen, PUT, "tpu", "other", folder=tmp_path, REAL_PLUGIN=str(copied_mock))
+    assert (ended.status, ended.stdout) == (0, b"tpu 1.5\ntpu 1.5\n"), ended.stderr
+    assert b"broken by" not in ended.stderr
+    index = index_without_sources(tmp_path / "index.db", tmp_path / ended.capture)
+    printed = CliRunner().invoke(cli, ["--index", str(index), "calls", "--json"]).stdout
+    named = json.loads(printed)["calls"]
+    names = {call["plugin"] for call in named if call["function"].startswith("PJRT_")}
+    assert names == {"the mock TPU", "working.so"}
+    clients = {name: {call["objects"].get("client") for call in named if call["plugin"] == name} for name in names}
+    assert len(clients["the mock TPU"] - {None}) == len(clients["working.so"] - {None}) == 1
+    assert clients["the mock TPU"] & clients["working.so"] <= {None}
+    for command in (["calls"], ["summary"]):
+        shown = CliRunner().invoke(cli, ["--index", str(index), *command]).stdout
+        assert "[the mock TPU] PJRT_Client_BufferFromHostBuffer" in shown
+        assert "[working.so] PJRT_Client_BufferFromHostBuffer" in shown
+    held = CliRunner().invoke(cli, ["--index", str(index), "memory"]).stdout
+    assert re.search(r"^device 0 ", held, re.MULTILINE), held
+    assert re.search(r"^memory#\d+ ", held, re.MULTILINE), held
+
+
+def test_impossible_pairs_of_plugins_are_refused(small: Path, copied_mock: Path, tmp_path: Path) -> None:
+    for chosen, message in (
+        (("mock", f"tpu:{small}"), "Two plug-ins have the name tpu in JAX."),
+        ((f"one:{small}", f"two:{small}"), f"--plugin names {small} twice."),
+        (("mock", f"one:{small}", f"two:{copied_mock}"), "3 plug-ins are too many: framedex records at most 2"),
+    ):
+        options = [word for plugin in chosen for word in ("--plugin", plugin)]
+        ended = framedex_run(*options, PUT, "tpu", folder=tmp_path)
+        assert ended.status == 1
+        assert message in ended.said[0]
 
 
 def test_invalid_plugins_are_refused(small: Path, tmp_path: Path) -> None:

@@ -25,7 +25,8 @@ class Finding:
     `message` is a sentence, `kind` a word. `call` is the latest of those calls, `earlier_call` the call that caused the
     error. `line` and `earlier_line` are the Python lines that led to them. `objects` names a few of the objects; `size`
     is their total in bytes, None if no call reports it. `broken_by` is the side of the C API that broke the rule `kind`
-    (see `framedex.plugins.validation`); None if the kind is not a rule.
+    (see `framedex.plugins.validation`); None if the kind is not a rule. `plugin` is the name of the plug-in, if the
+    capture has several.
     """
 
     kind: str
@@ -40,6 +41,7 @@ class Finding:
     size: int | None = None
     earlier_line: PythonLine | None = None
     broken_by: str | None = None
+    plugin: str = ""
 
 
 @dataclass(frozen=True, slots=True)

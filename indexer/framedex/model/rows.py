@@ -141,7 +141,7 @@ class CallRow:
     A `duration` of -1 means that the call never returned. `error` is 0 without an error.
     `thread` is unique in the capture: `main`, or `name (tid)`; `tid` is the kernel's id. `parent` is the enclosing call
     of a boundary function. `objects` has the names (`buffer#12`) of the arguments that are runtime objects, by
-    argument; a list has None for an unknown address.
+    argument; a list has None for an unknown address. `plugin` is the name of the plug-in, if the capture has several.
     """
 
     id: int
@@ -157,6 +157,7 @@ class CallRow:
     tid: int = 0
     parent: int | None = None
     objects: dict[str, str | list[str | None]] = field(default_factory=dict)
+    plugin: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 from framedex.guidebook.api_functions import read_api_functions
-from framedex.programs.objects.table import load_boundary_functions
+from framedex.programs.objects.table import PJRT_BOUNDARIES, load_boundary_functions
 from framedex.programs.options import option_types
 
 _DTYPE = (
@@ -146,7 +146,7 @@ def is_sharding(value: str) -> bool:
 
 def is_boundary(name: str) -> bool:
     """Whether a boundary of this name has public functions only."""
-    return name in ("pjrt", "tpu_executor", "mock_tpu", "profile")
+    return name in (*PJRT_BOUNDARIES, "tpu_executor", "mock_tpu", "profile")
 
 
 def is_function(boundary: str, name: str) -> bool:

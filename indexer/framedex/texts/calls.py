@@ -32,7 +32,17 @@ _KEPT = ".kept"  # the suffix of arguments whose value is the name of a file in 
 
 def call_text(call: CallRow) -> str:
     """The function, its arguments and its result, on one line without control characters."""
-    return f"{printable(call.function)}({format_arguments(call)}){format_outcome(call)}"
+    return f"{format_function(call)}({format_arguments(call)}){format_outcome(call)}"
+
+
+def format_function(call: CallRow) -> str:
+    """The function of a call, after its plug-in if the capture has several."""
+    return add_plugin(call.function, call.plugin)
+
+
+def add_plugin(function: str, plugin: str) -> str:
+    """A function after its plug-in: `[plugin.so] PJRT_Client_Create`; without an empty plug-in."""
+    return printable(f"[{plugin}] {function}" if plugin else function)
 
 
 def format_arguments(call: CallRow) -> str:

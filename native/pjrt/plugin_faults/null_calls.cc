@@ -78,7 +78,9 @@ void watch_null_calls() {
       has_null = has_null || (table.has(table.slots[i]) && table.function_at(table.slots[i]) == nullptr);
     }
   }
-  if (!has_null) return;
+  static bool is_watching = false;
+  if (!has_null || is_watching) return;
+  is_watching = true;
   struct sigaction action{};
   action.sa_sigaction = on_fault;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;

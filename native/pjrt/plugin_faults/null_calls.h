@@ -7,7 +7,7 @@
 
 namespace framedex::pjrt {
 
-// Installs the handler if a traced table has null slots.
+// Installs the handler, once, if a traced table has null slots. Not thread-safe.
 void watch_null_calls();
 
 }  // namespace framedex::pjrt

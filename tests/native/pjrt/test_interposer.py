@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import framedex_native
+from framedex.captures import read_capture
 from tests.reading import Call, calls_of
 from tests.running import Run, build_small_plugin, run
 
@@ -208,18 +209,35 @@ def test_an_unselected_plugin_is_not_traced(plugin: Path, tmp_path: Path) -> Non
     assert completed.captures == ()
 
 
-def test_a_second_plugin_is_refused_by_name_and_works(plugin: Path, tmp_path: Path) -> None:
-    second = tmp_path / "second.so"
+def test_two_plugins_are_recorded_apart_and_a_third_works_unrecorded(plugin: Path, tmp_path: Path) -> None:
+    second, third = tmp_path / "second.so", tmp_path / "third.so"
     shutil.copy(plugin, second)
-    completed = preloaded(plugin, tmp_path, library=second)
+    shutil.copy(plugin, third)
+    completed = preloaded(plugin, tmp_path, second, third)
     assert completed.result["slots"]
-    assert f"{second} is not recorded: only one plug-in per process is, here {plugin}." in completed.stderr
+    assert (
+        f"{third} is not recorded: at most 2 plug-ins per process are, here {plugin} and {second}." in completed.stderr
+    )
+    tables = calls_of(completed.capture, "GetPjrtApi")
+    assert [call.arguments["plugin"] for call in tables] == [str(plugin), str(second)]
+    functions = read_capture(completed.capture).functions
+    assert [each.boundary for each in functions if each.name == "GetPjrtApi"] == ["pjrt", "pjrt#2"]
+    assert [call.error for call in calls_of(completed.capture, "PJRT_Client_PlatformName")] == [0]
 
 
-def preloaded(plugin: Path, folder: Path, library: Path | None = None, **variables: str) -> Run:
-    """`preloaded.py`, which loads the plug-in and then `library`, with framedex's library in LD_PRELOAD."""
+def test_several_plugins_can_be_selected(plugin: Path, tmp_path: Path) -> None:
+    second, third = tmp_path / "second.so", tmp_path / "third.so"
+    shutil.copy(plugin, second)
+    shutil.copy(plugin, third)
+    completed = preloaded(plugin, tmp_path, second, third, FRAMEDEX_PLUGIN=f"{second}:{third}")
+    tables = calls_of(completed.capture, "GetPjrtApi")
+    assert [call.arguments["plugin"] for call in tables] == [str(second), str(third)]
+
+
+def preloaded(plugin: Path, folder: Path, *libraries: Path, **variables: str) -> Run:
+    """`preloaded.py`, which loads the plug-in and then `libraries`, with framedex's library in LD_PRELOAD."""
     preload = {"LD_PRELOAD": str(framedex_native.preload_path()), "TPU_LIBRARY_PATH": str(plugin)}
-    return run("preloaded.py", str(library or plugin), folder=folder, **preload | variables)
+    return run("preloaded.py", *map(str, libraries or [plugin]), folder=folder, **preload | variables)
 
 
 def test_requesting_the_table_again_returns_the_same_table(interposed: Any) -> None:

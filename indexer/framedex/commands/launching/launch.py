@@ -35,7 +35,7 @@ from framedex.captures import (
 from framedex.commands.inputs.files import to_absolute_path, working_folder
 from framedex.commands.launching.options import HangPolicy, check_mock
 from framedex.commands.launching.outcome import Outcome, RecorderEventFile
-from framedex.commands.launching.runtimes import LEGACY_JAXLIB, Plugin, Runtime
+from framedex.commands.launching.runtimes import LEGACY_JAXLIB, MOCK, Plugin, Runtime, build_variables_of_several
 from framedex.commands.launching.supervision import supervise
 from framedex.model import BinaryState
 
@@ -50,15 +50,16 @@ class Launch:
 
     `python` is the interpreter. `captures` is the folder for captures; None means the default folder of the working
     folder. `settings` are environment variables for the mock and the recorder; an empty value keeps the user's own.
-    `plugin` replaces the mock. `runtime` is the API by which JAX uses the mock. `stdout` is a file descriptor for the
-    program's output; None means that of this process. `hang_policy` is what to do if the program hangs.
+    `plugins` replace the mock; none means the mock alone. `runtime` is the API by which JAX uses the mock. `stdout` is
+    a file descriptor for the program's output; None means that of this process. `hang_policy` is what to do if the
+    program hangs.
     """
 
     python: str
     arguments: tuple[str, ...]
     captures: Path | None
     settings: Mapping[str, str]
-    plugin: Plugin | None = None
+    plugins: tuple[Plugin, ...] = ()
     runtime: Runtime = Runtime.PJRT
     stdout: int | None = None
     hang_policy: HangPolicy | None = None
@@ -146,7 +147,7 @@ def launch(parameters: Launch) -> Outcome:
     _write_process_end(found, process.pid, status)
     with suppress(KeyboardInterrupt):  # Ctrl-C skips this step
         _store_binary_copies(found)
-    return Outcome(status, found, parameters.plugin, parameters.captures, events)
+    return Outcome(status, found, parameters.plugins, parameters.captures, events)
 
 
 def _watch_for_hang(policy: HangPolicy | None, pid: int, report: RecorderEventFile) -> AbstractContextManager[None]:
@@ -200,7 +201,7 @@ def _store_binary_copies(captures: Iterable[Path]) -> None:
 
 def _build_program_environment(parameters: Launch, captures: Path, run_id: str) -> dict[str, str]:
     environment = os.environ | {name: value for name, value in parameters.settings.items() if value}
-    environment |= build_loading_variables(parameters.plugin, parameters.runtime, environment)
+    environment |= build_loading_variables(parameters.plugins, parameters.runtime, environment)
     environment["FRAMEDEX_OUT"] = os.fspath(captures)
     # Python runs the sitecustomize.py of this folder, which traces FFI.
     program_pythonpath = environment.pop(_PROGRAMS_PYTHONPATH, None) or environment.get("PYTHONPATH")
@@ -225,8 +226,10 @@ def build_metadata_variable(run_id: str, python: str, arguments: Sequence[str], 
     return {"FRAMEDEX_METADATA": json.dumps(metadata)}
 
 
-def build_loading_variables(plugin: Plugin | None, runtime: Runtime, environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment variables that make JAX load the mock TPU, or a plug-in, through framedex.
+def build_loading_variables(
+    plugins: Sequence[Plugin], runtime: Runtime, environment: Mapping[str, str]
+) -> dict[str, str]:
+    """The environment variables that make JAX load the mock TPU, or plug-ins, through framedex.
 
     `environment` has all other variables. Raises FramedexError if the library cannot be loaded: JAX would silently
     continue without it.
@@ -234,10 +237,14 @@ def build_loading_variables(plugin: Plugin | None, runtime: Runtime, environment
     with _requiring_native_files():
         library = framedex_native.library_path()
         check_library(library)
-        if plugin is None:
+        if not plugins or MOCK in plugins:
             variables = {"TPU_LIBRARY_PATH": os.fspath(library)} | runtime.variables(environment)
             check_mock(library, {**environment, **variables}, runtime)
-            return variables
+            if not plugins:
+                return variables
+        if len(plugins) > 1:
+            return build_variables_of_several(plugins, library, framedex_native.preload_path(), environment)
+        [plugin] = plugins
         if plugin.name is None:
             return plugin.preload_variables(framedex_native.preload_path(), environment)
         return plugin.library_variables(library, environment)

@@ -112,13 +112,13 @@ def _parse_cells(entries: Iterable[bytes]) -> dict[int, list[Cell]]:
 class Outcome:
     """The end of a program, and its captures.
 
-    `status` is negative after a signal. `plugin` is the recorded plug-in. `output` is the folder that the user named
-    for captures. `events` are those of the recorders in its processes.
+    `status` is negative after a signal. `plugins` are those to record, none for the mock. `output` is the folder that
+    the user named for captures. `events` are those of the recorders in its processes.
     """
 
     status: int
     captures: tuple[Path, ...]
-    plugin: Plugin | None = None
+    plugins: tuple[Plugin, ...] = ()
     output: Path | None = None
     events: RecorderEvents = field(default_factory=RecorderEvents)
 
@@ -175,8 +175,9 @@ class Outcome:
             return printable(self.events.failures[0])
         if gone := self._removed_captures():
             return _format_removed(gone)
-        if self.plugin:
-            return f"the program never loaded {printable(os.fspath(self.plugin.path))}, or ended before that."
+        if self.plugins:
+            paths = " or ".join(printable(os.fspath(plugin.path)) for plugin in self.plugins)
+            return f"the program never loaded {paths}, or ended before that."
         platforms = os.environ.get("JAX_PLATFORMS", "")
         if platforms and "tpu" not in platforms.split(","):
             chosen = printable(platforms)

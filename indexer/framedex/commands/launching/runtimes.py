@@ -10,7 +10,7 @@ import enum
 import os
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,6 +75,8 @@ for entry in importlib.metadata.entry_points(group="jax_plugins"):
 print(json.dumps(folders))
 """
 _LIBTPU = "libtpu"
+# As in native/pjrt/boundaries.h.
+MAX_PLUGINS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,16 +88,62 @@ class Plugin:
 
     def library_variables(self, library: Path, current: Mapping[str, str]) -> dict[str, str]:
         """The variables for a program that loads its plug-in by path: they name framedex's `library` instead."""
-        variables = {"FRAMEDEX_PLUGIN": os.fspath(self.path)}
-        if self.name == "tpu":
-            return variables | {"TPU_LIBRARY_PATH": os.fspath(library)}
-        registered = current.get("PJRT_NAMES_AND_LIBRARY_PATHS")
-        return variables | {"PJRT_NAMES_AND_LIBRARY_PATHS": _prepend_to_list(f"{self.name}:{library}", registered, ",")}
+        return {"FRAMEDEX_PLUGIN": os.fspath(self.path)} | self.registration_variables(library, current)
 
     def preload_variables(self, preload: Path, current: Mapping[str, str]) -> dict[str, str]:
         """The variables that preload framedex's library `preload`, which intercepts the loading of this plug-in."""
-        preloaded = _prepend_to_list(os.fspath(preload), current.get("LD_PRELOAD"), ":")
-        return {"FRAMEDEX_PLUGIN": os.fspath(self.path), "LD_PRELOAD": preloaded}
+        return {"FRAMEDEX_PLUGIN": os.fspath(self.path)} | _preload_variable(preload, current)
+
+    def registration_variables(self, library: Path, current: Mapping[str, str]) -> dict[str, str]:
+        """The variables with which JAX registers a library under the plug-in's name."""
+        if self.name is None:
+            return {}
+        if self.name == "tpu":
+            return {"TPU_LIBRARY_PATH": os.fspath(library)}
+        registered = current.get("PJRT_NAMES_AND_LIBRARY_PATHS")
+        return {"PJRT_NAMES_AND_LIBRARY_PATHS": _prepend_to_list(f"{self.name}:{library}", registered, ",")}
+
+
+# The mock TPU, beside another plug-in.
+MOCK = Plugin(Path("mock"), "tpu")
+
+
+def build_variables_of_several(
+    plugins: Sequence[Plugin], library: Path, preload: Path, current: Mapping[str, str]
+) -> dict[str, str]:
+    """The variables for a program with several plug-ins, which JAX loads by their own paths.
+
+    framedex's library `preload` records all but the mock TPU. The mock is `library`, which records itself, and which
+    loads no other plug-in if FRAMEDEX_PLUGIN has several names.
+    """
+    variables = _preload_variable(preload, current)
+    for plugin in plugins:
+        path = library if plugin is MOCK else plugin.path
+        variables |= plugin.registration_variables(path, {**current, **variables})
+    return variables | {"FRAMEDEX_PLUGIN": ":".join(os.fspath(plugin.path) for plugin in plugins)}
+
+
+def find_plugins(texts: Sequence[str], python: str) -> tuple[Plugin, ...]:
+    """Find the plug-ins that `--plugin` names; empty for the mock TPU alone.
+
+    Raises FramedexError as `find_plugin` does, and for plug-ins that cannot be in one process.
+    """
+    plugins = tuple(MOCK if text == MOCK.path.name else find_plugin(text, python) for text in dict.fromkeys(texts))
+    if plugins == (MOCK,):
+        return ()
+    if len(plugins) > MAX_PLUGINS:
+        raise FramedexError(
+            f"{len(plugins)} plug-ins are too many: framedex records at most {MAX_PLUGINS} per process.",
+            "Give --plugin at most twice.",
+        )
+    names = [plugin.name for plugin in plugins if plugin.name is not None]
+    if duplicates := [name for name in names if names.count(name) > 1]:
+        raise FramedexError(
+            f"Two plug-ins have the name {duplicates[0]} in JAX.", "Choose another name: --plugin NAME:PATH"
+        )
+    if len({plugin.path.resolve() for plugin in plugins}) < len(plugins):
+        raise FramedexError(f"--plugin names {plugins[0].path} twice.", "Give each plug-in once.")
+    return plugins
 
 
 def find_plugin(text: str, python: str) -> Plugin:
@@ -175,6 +223,10 @@ def _find_plugin_fault(path: Path) -> str:
     except (ELFError, OSError) as error:
         return f"it cannot be read as a library ({error})"
     return ""
+
+
+def _preload_variable(preload: Path, current: Mapping[str, str]) -> dict[str, str]:
+    return {"LD_PRELOAD": _prepend_to_list(os.fspath(preload), current.get("LD_PRELOAD"), ":")}
 
 
 def _prepend_to_list(first: str, others: str | None, separator: str) -> str:

@@ -20,7 +20,7 @@ from framedex.commands.output.terminal import (
     render_text_line,
 )
 from framedex.model import CallRow
-from framedex.texts.calls import call_text
+from framedex.texts.calls import add_plugin, call_text
 
 if TYPE_CHECKING:
     from framedex.model import CaptureRow, FunctionTotals, PythonLine
@@ -194,8 +194,8 @@ def python_line(line: PythonLine | None, indent: int) -> Line:
     return (Span(" " * indent), Span(linked, "dim"), *place, Span(f" in {printable(line.function)}{how}", "dim"))
 
 
-def totals_lines(totals: Sequence[FunctionTotals], *, by_thread: bool) -> Iterator[Line]:
-    """Totals by function as a table, with their sum below."""
+def totals_lines(totals: Sequence[FunctionTotals], plugins: Mapping[str, str], *, by_thread: bool) -> Iterator[Line]:
+    """Totals by function as a table, with their sum below. `plugins` has the names of several plug-ins by boundary."""
     whole = sum(each.self_time for each in totals)
     heads = ("% self", "self", "total", "calls", "errors", "mean", "median", "p90", "p99", "max")
     rows = [_total_cells(each, whole) for each in totals]
@@ -210,7 +210,7 @@ def totals_lines(totals: Sequence[FunctionTotals], *, by_thread: bool) -> Iterat
         yield (
             Span(format_row(cells, widths) + "  "),
             Span(tail, "dim"),
-            Span(printable(each.function), "error" if each.errors else "native"),
+            Span(add_plugin(each.function, plugins.get(each.boundary, "")), "error" if each.errors else "native"),
         )
     yield (Span(format_row(total, widths) + "  total", "dim"),)
 

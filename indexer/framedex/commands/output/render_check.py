@@ -12,6 +12,7 @@ from framedex.commands.output.proposals import trace_command
 from framedex.commands.output.render_calls import python_line
 from framedex.commands.output.terminal import Line, Span
 from framedex.model import Severity
+from framedex.texts.calls import add_plugin, format_function
 from framedex.texts.errors import abbreviate_message
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def _finding_lines(finding: Finding) -> Iterator[Line]:
     message, *more = abbreviate_message(finding.message)
     yield (
         Span(f"{finding.count:>8,}  "),
-        Span(printable(finding.function), "native"),
+        Span(add_plugin(finding.function, finding.plugin), "native"),
         Span(f" {printable(message)}"),
     )
     for line in more:
@@ -82,7 +83,7 @@ def _stack_lines(trace: Trace) -> Iterator[Line]:
     from framedex.commands.output.render_trace import folded_frames, stack_lines  # imports framedex.model.traces
 
     indent = Span(f"{'':{_INDENT}}")
-    yield (indent, Span(f"call {trace.call.id}  ", "head"), Span(printable(trace.call.function), "native"))
+    yield (indent, Span(f"call {trace.call.id}  ", "head"), Span(format_function(trace.call), "native"))
     for line in stack_lines(trace, folded_frames):
         yield (indent, *line)
 

@@ -26,7 +26,13 @@ from framedex.model import (
     SectionKind,
     SiteEvidence,
 )
-from framedex.texts.calls import format_arguments_briefly, format_error_lines, format_objects, format_recorded_arguments
+from framedex.texts.calls import (
+    format_arguments_briefly,
+    format_error_lines,
+    format_function,
+    format_objects,
+    format_recorded_arguments,
+)
 from framedex.texts.captures import format_truncation_reason, format_unmerged_reason
 from framedex.texts.traces import format_frame_labels, format_recorded_labels, format_section_title
 
@@ -120,7 +126,7 @@ def trace_header(trace: Trace, shown: Sequence[FrameRow]) -> Iterator[Line]:
     call, capture = trace.call, trace.capture
     yield (
         Span(f"call {call.id}  ", "head"),
-        Span(printable(call.function), "native"),
+        Span(format_function(call), "native"),
         Span(f"  {format_arguments_briefly(call.arguments)}"),
     )
     if arguments := format_recorded_arguments(call.arguments):

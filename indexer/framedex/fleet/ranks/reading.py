@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from framedex.base import words
-from framedex.programs.objects.table import load_boundary_functions
+from framedex.programs.objects.table import PJRT_BOUNDARIES, load_boundary_functions
 
 if TYPE_CHECKING:
     from framedex.fleet.ranks.members import Members
@@ -102,11 +102,12 @@ def read_job_calls(connection: StoreConnection, members: Members) -> JobCalls:
     """Return the calls of the ranks. Raises FramedexError if the store cannot be read."""
     works = sorted(name for name, function in load_boundary_functions().items() if function.does_work)
     captures = [member.capture for member in members.members]
+    calls = connection.rows_sql("calls", captures)
     connection.rows(
         "CREATE OR REPLACE TEMP TABLE ranks AS SELECT unnest(?::VARCHAR[]) AS capture, unnest(range(?)) AS place",
         [captures, len(captures)],
     )
-    connection.rows(_CREATE_CALL_TABLE.format(calls=connection.rows_sql("calls", captures)), [_PATHS, works])
+    connection.rows(_CREATE_CALL_TABLE.format(calls=calls, boundaries=PJRT_BOUNDARIES), [_PATHS, works])
     notes = []
     ((every,),) = connection.rows("SELECT count(*) FROM works")
     if every > MAX_CALLS:
@@ -122,7 +123,7 @@ def read_job_calls(connection: StoreConnection, members: Members) -> JobCalls:
         CallToken(path, line, place, function, shape, program)
         for path, line, place, function, shape, program in connection.rows(_TOKENS)
     ]
-    connection.rows(_EVENTS.format(calls=connection.rows_sql("calls", captures)))
+    connection.rows(_EVENTS.format(calls=calls, boundaries=PJRT_BOUNDARIES))
     sequences = tuple(
         RankCalls(token, call, start, duration, _compute_completion_times(call, start, *events))
         for (token, call, start, duration), events in zip(
@@ -198,7 +199,7 @@ SELECT r.place, c.call, c.start, coalesce(c.duration, -1) AS duration, c.thread,
     CASE WHEN json_valid(c.arguments) THEN json_extract_string(c.arguments, ?::VARCHAR[]) END AS told,
     row_number() OVER (PARTITION BY r.place ORDER BY c.call) AS nth
 FROM ({calls}) c JOIN ranks r ON r.capture = c.capture JOIN user_lines_readable u ON u.stack = c.stack
-WHERE c.boundary = 'pjrt' AND list_contains(?::VARCHAR[], c.function)
+WHERE c.boundary IN {boundaries} AND list_contains(?::VARCHAR[], c.function)
 """
 # The thread of each rank that runs most programs.
 _THREADS = """
@@ -244,7 +245,8 @@ CREATE OR REPLACE TEMP TABLE events AS
 SELECT r.place, c.call, c.start, c.function = 'PJRT_Event_OnReady' AS is_asked, c.thread = t.thread AS is_main,
     hash(json_extract_string(c.arguments, '$.event')) AS event
 FROM ({calls}) c JOIN ranks r ON r.capture = c.capture JOIN threads t ON t.place = r.place
-WHERE c.boundary = 'pjrt' AND c.function IN ('PJRT_Event_OnReady', 'PJRT_Event_Destroy') AND json_valid(c.arguments)
+WHERE c.boundary IN {boundaries} AND c.function IN ('PJRT_Event_OnReady', 'PJRT_Event_Destroy')
+    AND json_valid(c.arguments)
 """
 _READY = """
 SELECT o.place, o.call, coalesce(d.start, {never}) AS ready, coalesce(d.is_main, false) AS is_main

@@ -80,7 +80,7 @@ class JaxRuntime:
                 )
         else:
             runtime = find_runtime(sys.executable)  # noqa: TID251
-        variables = build_loading_variables(found, runtime, os.environ | machine)
+        variables = build_loading_variables((found,) if found else (), runtime, os.environ | machine)
         if _has_opened_devices():
             return
         os.environ.update(machine)

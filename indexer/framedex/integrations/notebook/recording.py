@@ -58,14 +58,14 @@ def run_in_new_process(options: Options, text: str, name: str) -> Outcome:
     Raises FramedexError if the process cannot be started.
     """
     check_python(sys.executable)  # noqa: TID251
-    plugin = find_plugin(options.plugin, sys.executable) if options.plugin else None  # noqa: TID251
-    runtime = Runtime.PJRT if plugin else find_runtime(sys.executable)  # noqa: TID251
+    plugins = (find_plugin(options.plugin, sys.executable),) if options.plugin else ()  # noqa: TID251
+    runtime = Runtime.PJRT if plugins else find_runtime(sys.executable)  # noqa: TID251
     folder = _make_writable_folder(to_absolute_path(options.output or project_captures_folder(working_folder())))
     with tempfile.TemporaryDirectory(prefix="framedex-") as place:
         script = Path(place) / f"{name}.py"
         script.write_text(text, "utf-8")
         settings = {**options.recording, **options.machine, "PYTHONPATH": _python_path()}
-        outcome = launch(Launch(sys.executable, (os.fspath(script),), folder, settings, plugin, runtime))  # noqa: TID251
+        outcome = launch(Launch(sys.executable, (os.fspath(script),), folder, settings, plugins, runtime))  # noqa: TID251
     for capture in outcome.captures:
         _save_cells(capture, [Cell(os.fspath(script), name, text)])
     return outcome

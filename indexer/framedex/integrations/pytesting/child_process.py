@@ -70,7 +70,7 @@ class SubprocessTest:
                 "JAX_PLATFORMS": "tpu,cpu",
             }
             arguments = ("-m", "pytest", *self._arguments, f"--basetemp={folder}/pytest")
-            outcome = launch(Launch(sys.executable, arguments, Path(folder) / "captures", settings, None, runtime))  # noqa: TID251
+            outcome = launch(Launch(sys.executable, arguments, Path(folder) / "captures", settings, (), runtime))  # noqa: TID251
             documents = list(_read_documents(path))
         reports = [self._restore_report(document) for document in documents if "when" in document]
         messages = [document["told"] for document in documents if "told" in document]

@@ -61,18 +61,31 @@ def created_lists() -> Iterator[tuple[str, str]]:
 
 
 def find_null_handles(calls: Iterable[CallRow]) -> Iterator[Violation]:
-    """Yield the calls that were given null for an object, or succeeded without an object."""
+    """Yield the calls that were given null for an object, or succeeded without an object.
+
+    Pass the calls in order. Null is not the client's mistake if the plug-in returned no object of that type before.
+    """
+    missing_types: set[str] = set()
     for call in calls:
         function = find_boundary_function(call.function)
-        receiver = _find_receiver(function)
-        if receiver is not None and receiver.name in call.arguments and call.arguments[receiver.name] is None:
-            yield Violation.of_rule("null-handle", call, noun=receiver.type)
-        elif given := next((field for field in _find_input_lists(function) if _has_null(field, call.arguments)), None):
-            yield Violation.of_rule("null-handle", call, noun=given.type)
+        given = _find_null_input(function, call.arguments)
+        if given is not None:
+            if given.type not in missing_types:
+                yield Violation.of_rule("null-handle", call, noun=given.type)
         elif call.error == 0 and not is_size_query(call):
             missing = [field.name for field in _find_required_results(function) if _has_null(field, call.arguments)]
             if missing:
                 yield Violation.of_rule("ok-without-result", call, noun=", ".join(missing))
+            names = {*missing, *str(call.arguments.get("unfilled", "")).split(", ")}
+            missing_types.update(field.type for field in function.results if field.name in names)
+
+
+def _find_null_input(function: BoundaryFunction, arguments: Mapping[str, object]) -> ObjectField | None:
+    """Return the first argument that must not be null, but is null or contains null."""
+    receiver = _find_receiver(function)
+    if receiver is not None and receiver.name in arguments and arguments[receiver.name] is None:
+        return receiver
+    return next((field for field in _find_input_lists(function) if _has_null(field, arguments)), None)
 
 
 def find_refused_buffers(failed: Iterable[CallRow]) -> Iterator[Violation]:

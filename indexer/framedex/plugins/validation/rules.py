@@ -332,7 +332,8 @@ RULES = (
         breaker=_PLUGIN,
         severity=_ERROR,
         sentence="A call that succeeds fills its results.",
-        basis="A null error means success, and the fields marked `out` are then set by the plug-in.",
+        basis="A null error means success, and the fields marked `out` are then set by the plug-in. An object, or a"
+        " list or text with a length above zero, is not null.",
         declared=("PJRT_Error", "PJRT_Client_BufferFromHostBuffer"),
         evidence="The stack of the call; the names of the fields.",
         message="succeeded without filling {noun}",

@@ -7,6 +7,7 @@ results at its end. A missing record never counts as a violation.
 """
 
 from framedex.programs.objects.table import (
+    PJRT_BOUNDARIES,
     BoundaryFunction,
     ObjectField,
     ObjectRole,
@@ -14,4 +15,11 @@ from framedex.programs.objects.table import (
     find_boundary_function,
 )
 
-__all__ = ["BoundaryFunction", "ObjectField", "ObjectRole", "ViolationKind", "find_boundary_function"]
+__all__ = [
+    "PJRT_BOUNDARIES",
+    "BoundaryFunction",
+    "ObjectField",
+    "ObjectRole",
+    "ViolationKind",
+    "find_boundary_function",
+]

@@ -14,6 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+# The boundaries of the plug-ins of a process, in the order in which it loads them (native/pjrt/boundaries.h).
+PJRT_BOUNDARIES = ("pjrt", "pjrt#2")
+
 
 class ViolationKind(StrEnum):
     """A forbidden use of an object by a call."""

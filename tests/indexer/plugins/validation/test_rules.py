@@ -141,6 +141,37 @@ def test_a_wrong_plugin_is_found(client: Path, plugin: Path, tmp_path: Path, rul
     assert "main" in checked.stacks[finding["call"]]
 
 
+@pytest.mark.parametrize(
+    ("mistake", "function", "field"),
+    [
+        ("null list", "PJRT_Client_Devices", "devices"),
+        ("null text", "PJRT_Client_PlatformName", "platform_name"),
+        ("null object", "PJRT_Buffer_Device", "device"),
+    ],
+)
+def test_null_is_not_a_result(
+    client: Path, plugin: Path, tmp_path: Path, mistake: str, function: str, field: str
+) -> None:
+    ran = run_client(client, "queries", tmp_path, **against(plugin, mistake), FRAMEDEX_VALIDATE="report")
+    assert ran.status == 0
+    assert f"framedex: ok-without-result, broken by the plug-in: {function}, not assigned: {field}" in ran.stderr
+    findings = check(ran, tmp_path).findings
+    assert set(findings) == {"ok-without-result"}
+    finding = findings["ok-without-result"]
+    assert (finding["function"], finding["message"]) == (function, f"succeeded without filling {field}")
+
+
+def test_a_missing_result_is_no_mistake_of_the_client_that_uses_it(client: Path, plugin: Path, tmp_path: Path) -> None:
+    ran = run_client(client, "uses a missing result", tmp_path, **against(plugin, "ok-without-result"))
+    assert set(check(ran, tmp_path).findings) == {"ok-without-result"}
+
+
+def test_a_null_name_of_a_plugin_does_not_stop_the_program(client: Path, plugin: Path, tmp_path: Path) -> None:
+    ran = run_client(client, "queries", tmp_path, **against(plugin, "null name"))
+    assert ran.status == 0
+    assert check(ran, tmp_path).findings == {}
+
+
 @pytest.mark.parametrize("noun", ["error", "client"])
 @pytest.mark.parametrize("rule", ["use-after-destroy", "double-destroy"])
 def test_destroyed_errors_and_clients_are_not_used(

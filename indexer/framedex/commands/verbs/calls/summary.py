@@ -68,6 +68,7 @@ def summary(
         is_sampled = any(each.boundary == PROFILE_BOUNDARY for each in found)
         profiles = index.calls.profile_totals(call_filter, by_thread=by_thread) if is_sampled else []
         profiles = [replace(each, functions=_sort_functions(each.functions, sort)) for each in profiles]
+        plugins = index.calls.plugin_names(answer.captures)
         empty_reason = explain_no_matches(index, call_filter) if not found else ""
     if as_json:
         print_json(summary_document(answer, found, profiles))
@@ -77,7 +78,7 @@ def summary(
         print_lines(
             [
                 heading_line(answer, has_device_times=True),
-                *(totals_lines(called, by_thread=by_thread) if called else ()),
+                *(totals_lines(called, plugins, by_thread=by_thread) if called else ()),
             ]
         )
         for each in profiles:

@@ -31,10 +31,10 @@ from framedex.commands.launching.options import (
     recording_options,
 )
 from framedex.commands.launching.program import Program, parse_program
-from framedex.commands.launching.runtimes import Runtime, find_plugin
+from framedex.commands.launching.runtimes import MOCK, Runtime, find_plugins
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from framedex.commands.launching.outcome import Outcome
     from framedex.commands.launching.runtimes import Plugin
@@ -49,8 +49,11 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--plugin",
+    "plugins",
+    multiple=True,
     metavar="PATH|NAME",
-    help="Record this PJRT plug-in instead of the mock: an installed one such as libtpu, or [NAME:]PATH.",
+    help="Record this PJRT plug-in instead of the mock: an installed one such as libtpu, or [NAME:]PATH. Give it twice"
+    " to record two plug-ins of one program; 'mock' is the mock.",
 )
 @machine_options
 @click.option(
@@ -94,7 +97,7 @@ def run(
     ctx: click.Context,
     /,
     output: Path | None,
-    plugin: str | None,
+    plugins: tuple[str, ...],
     behaviours: tuple[Path, ...],
     is_module: bool,
     is_code: bool,
@@ -122,13 +125,13 @@ def run(
         )
     if is_module and is_code:
         raise click.UsageError("-m and -c exclude each other: use one of them.")
-    if plugin == "":
+    if "" in plugins:
         raise click.UsageError("--plugin is empty: name a plug-in, or leave it out for the mock TPU.")
     recording = build_recording_variables({name: others.pop(name) for name in RECORDING_PARAMETERS})
     policy = build_hang_policy({name: others.pop(name) for name in HANG_PARAMETERS})
     recording |= build_contents_variables({name: others.pop(name) for name in CONTENTS_PARAMETERS})
     variables = build_machine_variables(others)
-    if plugin and variables:
+    if variables and plugins and MOCK.path.name not in plugins:
         raise click.UsageError("--device, --hbm and similar options are for the mock TPU, not for a plug-in.")
     settings = variables | recording | build_boundary_variables(boundaries)
     if validate:
@@ -138,11 +141,13 @@ def run(
         started = Program(find_interpreter(python), ("-m" if is_module else "-c", *program))
     else:
         started = parse_program(program, find_interpreter(python), is_named=is_python_named)
-    runtime, found = _check_recordable(started, plugin)
+    runtime, found = _check_recordable(started, plugins)
     if behaviours and runtime is Runtime.TPU_EXECUTOR:
         raise click.UsageError("--behaviour needs the PJRT table, which jaxlib 0.4.13 does not use.")
+    if behaviours and len(found) > 1:
+        raise click.UsageError("--behaviour needs a single plug-in: leave out one --plugin.")
     if behaviours:
-        platform = found.name if found else "tpu"
+        platform = found[0].name if found else "tpu"
         settings |= build_behaviour_variables(behaviours, platform, is_own_python=started.python == sys.executable)  # noqa: TID251
     outcome = launch(Launch(started.python, started.arguments, output, settings, found, runtime, hang_policy=policy))
     _print_lines(f"framedex: {line}" for line in outcome.summary().splitlines())
@@ -167,16 +172,16 @@ def _print_violations(outcome: Outcome) -> None:
         _print_lines([f"framedex: the recording was not validated: {error}"])
 
 
-def _check_recordable(program: Program, plugin: str | None) -> tuple[Runtime, Plugin | None]:
-    """The runtime of the program's JAX, and its plug-in. Raises FramedexError if the program cannot be recorded.
+def _check_recordable(program: Program, plugins: Sequence[str]) -> tuple[Runtime, tuple[Plugin, ...]]:
+    """The runtime of the program's JAX, and its plug-ins. Raises FramedexError if the program cannot be recorded.
 
     If the user did not name the interpreter, the error explains the choice.
     """
     try:
         check_python(program.python)
-        if plugin:
-            return Runtime.PJRT, find_plugin(plugin, program.python)
-        return find_runtime(program.python), None
+        if found := find_plugins(plugins, program.python):
+            return Runtime.PJRT, found
+        return find_runtime(program.python), ()
     except FramedexError as error:
         if not program.reason:
             raise

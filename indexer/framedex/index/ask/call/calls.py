@@ -16,6 +16,7 @@ from framedex.index.ask.call.filters import (
     find_working_boundaries,
 )
 from framedex.index.ask.call.objects import name_objects, object_names
+from framedex.index.ask.call.plugin_names import read_plugin_names
 from framedex.index.ask.call.python_lines import find_dispatches, python_lines
 from framedex.index.ask.name.matching import suggest_boundary
 from framedex.index.file.conventions import IN_JSON, LATEST_FIRST, Row, build_json_list
@@ -37,7 +38,7 @@ from framedex.model import FrameRole
 if TYPE_CHECKING:
     from framedex.index.ask.call.filters import PassingCalls
     from framedex.index.ask.call.objects import ObjectNames
-    from framedex.model import AnswerScope, CallFilter, CallRow, FrameRow, FunctionTotals, PythonLine, Trace
+    from framedex.model import AnswerScope, CallFilter, CallRow, CaptureRow, FrameRow, FunctionTotals, PythonLine, Trace
     from framedex.model.totals import ProfiledRun, ProfileTotals
 
 
@@ -133,6 +134,14 @@ class Calls:
     def with_object_names(self, calls: Sequence[CallRow]) -> list[CallRow]:
         """Return the calls with the names of their argument objects."""
         return name_objects(self.reader, calls)
+
+    def plugin_names(self, captures: Iterable[CaptureRow]) -> dict[str, str]:
+        """Return the names of the plug-ins of captures with several, by boundary: those of the latest such capture."""
+        return {
+            boundary: name
+            for capture in captures
+            for boundary, name in read_plugin_names(self.reader, capture.id).items()
+        }
 
     def object_names(self, calls: Sequence[CallRow]) -> list[ObjectNames]:
         """Return the names of the argument objects of each call."""

@@ -13,7 +13,7 @@ from framedex.index.read.rows import CALL_TABLES, Reader
 from framedex.index.read.spans import IdRange, IdScan, iter_call_ranges, iter_calls, iter_id_ranges
 from framedex.index.read.subjects import LineQuery
 from framedex.model import CallFilter
-from framedex.programs.objects import find_boundary_function
+from framedex.programs.objects import PJRT_BOUNDARIES, find_boundary_function
 
 _CALLS_PER_SLICE = 1 << 16
 
@@ -170,7 +170,11 @@ def find_working_boundaries(reader: Reader) -> list[int]:
     Functions inside the mock TPU and behaviours are excluded.
     """
     rows = reader.rows("SELECT id, name, boundary FROM boundaries WHERE boundary NOT IN ('mock_tpu', 'behaviour')")
-    return [identifier for identifier, name, kind in rows if kind != "pjrt" or find_boundary_function(name).does_work]
+    return [
+        identifier
+        for identifier, name, kind in rows
+        if kind not in PJRT_BOUNDARIES or find_boundary_function(name).does_work
+    ]
 
 
 def _build_call_conditions(

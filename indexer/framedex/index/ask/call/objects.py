@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 
 from framedex.base.errors import FramedexError
+from framedex.index.ask.call.plugin_names import read_plugin_names
 from framedex.index.file.conventions import IN_JSON, Row, build_json_list
 from framedex.index.file.values import to_signed, to_unsigned
 from framedex.index.read.rows import Reader, decode_arguments
@@ -130,7 +131,9 @@ class ObjectCalls:
 def find_calls_of_object(reader: Reader, name: str, capture: int | None) -> ObjectCalls:
     """Return the calls with this runtime object among their values. Raises FramedexError as `Objects.find` does."""
     found = Objects(reader).find(name, capture)
-    boundaries = {name: identifier for identifier, name in reader.rows("SELECT id, name FROM boundaries")}
+    boundaries: dict[str, list[int]] = {}
+    for identifier, function in reader.rows("SELECT id, name FROM boundaries"):
+        boundaries.setdefault(function, []).append(identifier)
     texts = reader.rows(
         "SELECT id, json FROM arguments WHERE capture = ? AND instr(json, ?) > 0",
         found.capture,
@@ -138,7 +141,7 @@ def find_calls_of_object(reader: Reader, name: str, capture: int | None) -> Obje
     )
     conditions, parameters = ["0"], list[object]()
     for field, functions in fields_of_type(found.type).items():
-        called = [boundaries[function] for function in functions if function in boundaries]
+        called = [identifier for function in functions for identifier in boundaries.get(function, [])]
         arguments_with_object = [
             identifier
             for identifier, text in texts
@@ -151,9 +154,14 @@ def find_calls_of_object(reader: Reader, name: str, capture: int | None) -> Obje
 
 
 def name_objects(reader: Reader, calls: Sequence[CallRow]) -> list[CallRow]:
-    """Return the calls with the names of their argument objects."""
+    """Return the calls with the names of their argument objects, and of their plug-in if the capture has several."""
+    plugins = {capture: read_plugin_names(reader, capture) for capture in {call.capture for call in calls}}
     named = zip(calls, object_names(reader, calls), strict=True)
-    return [replace(call, objects=names) if names else call for call, names in named]
+    return [
+        replace(call, objects=names, plugin=plugin) if names or plugin else call
+        for call, names in named
+        for plugin in [plugins[call.capture].get(call.boundary, "")]
+    ]
 
 
 def object_names(reader: Reader, calls: Sequence[CallRow]) -> list[ObjectNames]:

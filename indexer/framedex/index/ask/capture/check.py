@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from framedex.base import words
 from framedex.index.ask.call.objects import name_objects
+from framedex.index.ask.call.plugin_names import read_plugin_names
 from framedex.index.ask.call.python_lines import python_lines
 from framedex.index.ask.capture.violations import find_violations
 from framedex.index.file.conventions import IN_JSON, build_json_list
@@ -53,8 +54,10 @@ def check_capture(subject: CaptureQuery) -> Check:
         found += [*_find_lifetime_violations(reader, capture), *_find_undestroyed(reader, capture)]
     lines = python_lines(reader, {group.finding.call: group.stack for group in found} | _earlier_stacks(reader, found))
     order = list(Severity)
+    plugins = _plugins_of_calls(reader, capture.id, found)
     findings = sorted(
-        _merge_findings(found, lines), key=lambda each: (order.index(each.severity), each.kind, -each.count, each.call)
+        _merge_findings(found, lines, plugins),
+        key=lambda each: (order.index(each.severity), each.kind, -each.count, each.call),
     )
     return Check(capture, tuple(findings), (*skipped, *_explain_doubts(capture)))
 
@@ -322,7 +325,22 @@ def _earlier_stacks(reader: Reader, groups: Iterable[_FindingGroup]) -> dict[int
     return dict(reader.rows(query, build_json_list(calls))) if calls else {}
 
 
-def _merge_findings(groups: Iterable[_FindingGroup], lines: dict[int, PythonLine]) -> Iterator[Finding]:
+def _plugins_of_calls(reader: Reader, capture: int, groups: Iterable[_FindingGroup]) -> dict[int, str]:
+    """Return the names of the plug-ins of findings, by call; empty if the capture has a single plug-in."""
+    names = read_plugin_names(reader, capture)
+    if not names:
+        return {}
+    query = (
+        "SELECT c.id, b.boundary FROM call_rows c JOIN call_kinds k ON k.id = c.kind"
+        f" JOIN boundaries b ON b.id = k.boundary WHERE c.id {IN_JSON}"
+    )
+    calls = build_json_list([group.finding.call for group in groups])
+    return {call: names[boundary] for call, boundary in reader.rows(query, calls) if boundary in names}
+
+
+def _merge_findings(
+    groups: Iterable[_FindingGroup], lines: dict[int, PythonLine], plugins: dict[int, str]
+) -> Iterator[Finding]:
     """Yield the findings of the groups, merging those with the same message at the same Python line."""
     merged: dict[tuple[object, ...], _FindingGroup] = {}
     for group in groups:
@@ -332,8 +350,9 @@ def _merge_findings(groups: Iterable[_FindingGroup], lines: dict[int, PythonLine
             line=lines.get(group.finding.call),
             earlier_line=lines.get(group.finding.earlier_call or 0),
             broken_by=None if rule is None else rule.breaker.value,
+            plugin=plugins.get(group.finding.call, ""),
         )
-        key = (finding.kind, finding.function, _NUMBER.sub("#", finding.message), finding.line)
+        key = (finding.kind, finding.plugin, finding.function, _NUMBER.sub("#", finding.message), finding.line)
         known = merged.get(key)
         if known is None:
             merged[key] = replace(group, finding=finding, names=group.names[:])

@@ -38,9 +38,8 @@ from framedex.plugins.validation.handles import (
 )
 from framedex.plugins.validation.references import POINTER, REFERENCE_FUNCTIONS, find_unreferenced_pointers
 from framedex.plugins.validation.start import find_early_calls
-from framedex.programs.objects import ViolationKind
+from framedex.programs.objects import PJRT_BOUNDARIES, ViolationKind
 
-_PJRT = "pjrt"
 _MAX_FIRST_CALLS = 8  # more calls than a client makes before it initialises the plug-in
 _CALLS_BY_KIND = (
     f"{KIND_TABLES} CROSS JOIN boundaries b ON b.id = k.boundary CROSS JOIN threads t ON t.id = k.thread"
@@ -53,9 +52,13 @@ def find_violations(reader: Reader, capture: int, *, is_whole: bool) -> Iterator
 
     In an incomplete recording, only violations within a single call count.
     """
-    calls = _ApiCalls(reader, capture)
-    if not calls.functions:
-        return
+    for boundary in PJRT_BOUNDARIES:
+        calls = _ApiCalls(reader, capture, boundary)
+        if calls.functions:
+            yield from _find_violations_of_plugin(calls, is_whole=is_whole)
+
+
+def _find_violations_of_plugin(calls: _ApiCalls, *, is_whole: bool) -> Iterator[Violation]:
     suspects = [*calls.read_calls([TABLE_FUNCTION]), *calls.read_suspicious()]
     yield from find_boundary_violations(suspects)
     yield from find_null_handles(suspects)
@@ -78,17 +81,18 @@ def find_violations(reader: Reader, capture: int, *, is_whole: bool) -> Iterator
 
 
 class _ApiCalls:
-    """The calls of the C API in one capture, in order of start."""
+    """The calls of one plug-in's C API in one capture, in order of start."""
 
-    def __init__(self, reader: Reader, capture: int) -> None:
+    def __init__(self, reader: Reader, capture: int, boundary: str) -> None:
         self._reader = reader
         self._capture = capture
+        self._boundary = boundary
 
     @cached_property
     def functions(self) -> dict[str, int]:
         """The functions with calls, by name."""
         query = "SELECT DISTINCT b.name, b.id FROM call_kinds k JOIN boundaries b ON b.id = k.boundary"
-        return dict(self._reader.rows(f"{query} WHERE k.capture = ? AND b.boundary = ?", self._capture, _PJRT))
+        return dict(self._reader.rows(f"{query} WHERE k.capture = ? AND b.boundary = ?", self._capture, self._boundary))
 
     @cached_property
     def null_functions(self) -> list[str]:
@@ -123,7 +127,7 @@ class _ApiCalls:
             " JOIN boundaries b ON b.id = k.boundary"
             " WHERE k.capture = ? AND b.boundary = ? AND b.name NOT GLOB 'PJRT_Error_*' GROUP BY k.thread",
             self._capture,
-            _PJRT,
+            self._boundary,
         )
         return dict(rows)
 
@@ -151,9 +155,10 @@ class _ApiCalls:
         rows = self._reader.rows(
             f"SELECT y.name, {CALL_COLUMNS} FROM object_types y CROSS JOIN object_rows o ON o.type = y.id"
             f" CROSS JOIN {CALL_TABLES} WHERE y.capture = ? AND y.name {IN_JSON} AND o.created_call IS NULL"
-            " AND c.id = o.first_call ORDER BY o.id",
+            " AND c.id = o.first_call AND b.boundary = ? ORDER BY o.id",
             self._capture,
             build_json_list(JUDGED_TYPES),
+            self._boundary,
         )
         if rows and not self._has_hidden_objects():
             for noun, *row in rows:
@@ -176,7 +181,7 @@ class _ApiCalls:
             f"SELECT {CALL_COLUMNS} FROM captures p CROSS JOIN {CALL_TABLES} WHERE p.id = ?"
             f" AND c.id BETWEEN p.first_call AND p.last_call AND b.boundary = ? AND {condition} ORDER BY c.id LIMIT ?",
             self._capture,
-            _PJRT,
+            self._boundary,
             *parameters,
             limit,
         )

@@ -10,7 +10,7 @@ import json
 import sqlite3
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,9 +38,14 @@ _SIZED_FUNCTIONS = ("PJRT_Client_BufferFromHostBuffer", "PJRT_Buffer_CopyToDevic
 _DEFAULT_MEMORY_FUNCTION = "PJRT_Device_DefaultMemory"
 
 
-def read_buffer_pieces(connection: sqlite3.Connection, capture: int) -> MemoryPieces:
-    """Return the pieces of memory of a capture's buffers with a known size."""
-    address, born, died, size, made, kind, argument, is_sized = _read_buffers(connection, capture)
+def read_buffer_pieces(
+    connection: sqlite3.Connection, capture: int, kinds: Collection[int] | None = None
+) -> MemoryPieces:
+    """Return the pieces of memory of a capture's buffers with a known size.
+
+    `kinds` restricts them to buffers that calls of these kinds created.
+    """
+    address, born, died, size, made, kind, argument, is_sized = _read_buffers(connection, capture, kinds)
     results = ResultBuffers.read(connection, capture, Buffers(address, born, made))
     size = np.where(results.is_result, results.size, np.where(is_sized & (size <= MAX_BYTES), size, -1))
     died = np.minimum(died, results.donated)
@@ -72,7 +77,7 @@ def read_buffer_pieces(connection: sqlite3.Connection, capture: int) -> MemoryPi
     )
 
 
-def _read_buffers(connection: sqlite3.Connection, capture: int) -> list[Integers]:
+def _read_buffers(connection: sqlite3.Connection, capture: int, kinds: Collection[int] | None) -> list[Integers]:
     """Return the buffers in columns, in the order of their creation.
 
     The columns are: address, creation time, deletion or destruction time, bytes (-1: unknown), creating call, its kind,
@@ -83,9 +88,10 @@ def _read_buffers(connection: sqlite3.Connection, capture: int) -> list[Integers
         "SELECT o.address, o.born, coalesce(d.start, ?1), coalesce(o.size, -1), o.created_call, c.kind,"
         " coalesce(c.arguments, 0), c.kind IN (SELECT value FROM json_each(?3)) AND o.size IS NOT NULL"
         f" FROM {OBJECTS_FROM} JOIN call_rows c ON c.id = o.created_call LEFT JOIN {END_CALL_JOIN}"
-        " WHERE t.capture = ?2 AND t.name = 'buffer' ORDER BY o.id"
+        f" WHERE t.capture = ?2 AND t.name = 'buffer'{'' if kinds is None else f' AND c.kind {IN_JSON}'} ORDER BY o.id"
     )
-    return read_columns(connection.execute(query, (int(FOREVER), capture, build_json_list(sized))), 8)
+    parameters = (int(FOREVER), capture, build_json_list(sized), *([] if kinds is None else [build_json_list(kinds)]))
+    return read_columns(connection.execute(query, parameters), 8)
 
 
 def _read_memory_names(connection: sqlite3.Connection, capture: int) -> dict[int, str]:

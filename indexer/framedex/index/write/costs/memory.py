@@ -41,7 +41,7 @@ _FORWARDING_FUNCTIONS = ("PJRT_Event_", "PJRT_Error_", "PJRT_Buffer_ToHostBuffer
 def write_memory(connection: sqlite3.Connection, capture: int, activity: CaptureActivity) -> None:
     """Write the live memory of a capture's devices, replacing the stored rows."""
     delete_memory(connection, capture)
-    pieces = read_allocator_pieces(connection, capture) or read_buffer_pieces(connection, capture)
+    pieces = _read_pieces(connection, capture)
     if not pieces.devices:
         return
     pieces = add_program_pieces(connection, capture, pieces)
@@ -55,6 +55,22 @@ def write_memory(connection: sqlite3.Connection, capture: int, activity: Capture
             _write_lines(connection, (capture, device, is_by_way), memory, groups[memory.rows], line_of, growth)
         memories.append(memory)
     _write_failures(connection, capture, pieces, memories, line_of)
+
+
+def _read_pieces(connection: sqlite3.Connection, capture: int) -> MemoryPieces:
+    """Return the pieces of memory: exact ones of the mock TPU, else those of buffers."""
+    pieces = read_allocator_pieces(connection, capture)
+    if pieces is None:
+        return read_buffer_pieces(connection, capture)
+    query = (
+        "WITH tables AS (SELECT b.boundary, json_extract(a.json, '$.plugin') = 'the mock TPU' AS is_mock"
+        " FROM boundaries b JOIN call_kinds k ON k.boundary = b.id JOIN call_rows c ON c.id = k.first_call"
+        " JOIN arguments a ON a.id = c.arguments WHERE k.capture = ?1 AND b.name = 'GetPjrtApi')"
+        " SELECT k.id FROM tables t JOIN boundaries b ON b.boundary = t.boundary"
+        " JOIN call_kinds k ON k.boundary = b.id AND k.capture = ?1 WHERE NOT t.is_mock"
+    )
+    kinds_of_others = [kind for (kind,) in connection.execute(query, (capture,))]
+    return pieces.join(read_buffer_pieces(connection, capture, kinds_of_others)) if kinds_of_others else pieces
 
 
 def delete_memory(connection: sqlite3.Connection, capture: int) -> None:

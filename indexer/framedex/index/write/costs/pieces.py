@@ -59,6 +59,22 @@ class MemoryPieces:
     program: Integers
     unsized: tuple[int, ...]
 
+    def join(self, other: MemoryPieces) -> MemoryPieces:
+        """Return these pieces and those of other devices."""
+        return MemoryPieces(
+            devices=self.devices + other.devices,
+            device=np.append(self.device, other.device + len(self.devices)),
+            size=np.append(self.size, other.size),
+            allocated_at=np.append(self.allocated_at, other.allocated_at),
+            released_at=np.append(self.released_at, other.released_at),
+            deleted_at=np.append(self.deleted_at, other.deleted_at),
+            allocated_by=np.append(self.allocated_by, other.allocated_by),
+            recorded_in=np.append(self.recorded_in, other.recorded_in),
+            kind=np.append(self.kind, other.kind),
+            program=np.append(self.program, other.program),
+            unsized=self.unsized + other.unsized,
+        )
+
 
 def read_columns(rows: Iterable[tuple[Any, ...]], count: int) -> list[Integers]:
     """Return rows of `count` integers each, as columns."""
