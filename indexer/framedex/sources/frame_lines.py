@@ -5,7 +5,7 @@ This is the only entry point to `call_lines` for code with stacks: indexed captu
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -54,7 +54,7 @@ class FrameLines:
     """Finds the lines of frames. Caches the callee names of binaries, so use one object per task."""
 
     def __init__(self) -> None:
-        self._callees: dict[tuple[Binary, int], CallForm | None] = {}
+        self._callees: defaultdict[Binary, dict[int, CallForm | None]] = defaultdict(dict)
         self._caller = lru_cache(_MAX_CALLERS)(self._make_caller)
 
     def find(
@@ -156,11 +156,11 @@ class FrameLines:
         return self._callee_at(binary, call.target) or UnnamedCallee(call.target, call.slot)
 
     def _callee_at(self, binary: Binary, target: int) -> CallForm | None:
-        key = binary, target
-        if key not in self._callees:
+        callees = self._callees[binary]
+        if target not in callees:
             symbol = binary.function_at(target)
-            self._callees[key] = call_form_of(symbol) if symbol else None
-        return self._callees[key]
+            callees[target] = call_form_of(symbol) if symbol else None
+        return callees[target]
 
 
 def _is_wrapper(binary: Binary, offset: int) -> bool:
