@@ -23,8 +23,7 @@ from framedex.sources.names import shorten
 from framedex.sources.standard_library import count_calls_in_standard_body
 
 
-@dataclass(frozen=True, slots=True)
-class CallForm:
+class CallForm(NamedTuple):
     """The written form of a function's calls: its name, the kind of call, and its number of parameters (None: any)."""
 
     name: str
@@ -35,8 +34,7 @@ class CallForm:
 ASSERTION = CallForm("assert", "call", None)
 
 
-@dataclass(frozen=True, slots=True)
-class UnnamedCallee:
+class UnnamedCallee(NamedTuple):
     """A callee without a symbol: called by address, or through the pointer at `slot` (`CallInstruction`)."""
 
     target: int

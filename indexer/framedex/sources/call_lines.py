@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 
 from framedex.model import LocationEvidence
@@ -128,7 +127,7 @@ class _Body:
         """The calls with the lines that the compiler assigns."""
         if self._caller.compiler != "gcc":
             return list(sites)
-        return [replace(site, line=site.gcc_lines[0]) if site.gcc_lines else site for site in sites]
+        return [site._replace(line=site.gcc_lines[0]) if site.gcc_lines else site for site in sites]
 
     def lines_of(self, sites: Sequence[WrittenCall]) -> tuple[int, ...]:
         """The lines of calls without duplicates, then the alternative lines of this compiler."""

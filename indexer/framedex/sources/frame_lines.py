@@ -140,7 +140,7 @@ class FrameLines:
         return CallerBody(
             span,
             written,
-            [self._written_callee(binary, call) for call in code.calls],
+            self._find_compiled_calls(binary, code.calls),
             lambda i: (names(code.calls_before(i)), names(code.calls_after(i))),
             code.constants_before,
             frozenset(i for i, call in enumerate(code.calls) if call.return_address == 0),
@@ -150,10 +150,14 @@ class FrameLines:
             code.endless_calls,
         )
 
-    def _written_callee(self, binary: Binary, call: CallInstruction) -> CallForm | UnnamedCallee | None:
-        if call.target == 0 and call.slot is None:
-            return None
-        return self._callee_at(binary, call.target) or UnnamedCallee(call.target, call.slot)
+    def _find_compiled_calls(
+        self, binary: Binary, calls: Sequence[CallInstruction]
+    ) -> list[CallForm | UnnamedCallee | None]:
+        callees = {target: self._callee_at(binary, target) for target in {call.target for call in calls}}
+        return [
+            callees[target] or (UnnamedCallee(target, slot) if target or slot is not None else None)
+            for _, target, slot in calls
+        ]
 
     def _callee_at(self, binary: Binary, target: int) -> CallForm | None:
         callees = self._callees[binary]
