@@ -3,7 +3,7 @@
 import numpy as np
 
 from framedex.sources.bodies import BasicBlock
-from framedex.sources.call_order import CalleeWeights, CallAlignment
+from framedex.sources.call_order import CallAlignment, CalleeWeights
 
 WRITTEN = ["begin", "open", "write", "close", "open", "read", "close", "end"]
 COMPILED = ["begin", "open", "read", "close", "open", "write", "close", "end"]
