@@ -180,6 +180,12 @@ class FunctionBodies:
             self._calls_by_file[path] = self._written_in(path)
         return self._calls_by_file[path]
 
+    def find_opening_line(self, path: str, span: Span) -> int:
+        """The line of a function's opening brace; its first line if the text is missing."""
+        first, last = span
+        lines = enumerate(self._read_lines(path)[first - 1 : last] if is_local(path) else (), first)
+        return next((number for number, line in lines if "{" in line), first)
+
     def reaches(self, site: WrittenCall, called: CallForm, hops: int) -> int:
         """Count how often the callee at `site` calls `called`, directly or through at most `hops - 1` other functions.
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # most runs do not need it
 _MAX_LOCATIONS = 8
 # A lambda as a function pointer, by GCC and by Clang; the functions that NB_MODULE and PYBIND11_MODULE register.
 _WRAPPER = compile_on_use(r"(?:4_FUN|8__invoke)E|_ZL\d+(?:nanobind_\w+_exec|pybind11_exec_\w+)P7_object$")
+_DELETING_DESTRUCTOR = compile_on_use(r"D0Ev$")
 _MAX_CALLERS = 64  # the number of cached functions: frames of several stacks share a function
 
 
@@ -72,7 +73,11 @@ class FrameLines:
         index = next((i for i, call in enumerate(calls) if call.return_address == offset), None)
         answers = []
         target = calls[index].target if index is not None else 0
-        for callee in filter(None, map(call_form_of, self._find_callees(binary, target, callees))):
+        symbols = self._find_callees(binary, target, callees)
+        if binary is not None and _find_deleting_destructor(binary, offset) in symbols:
+            line = span[1] if binary.compiler == "gcc" else bodies.find_opening_line(path, span)
+            return LineEstimate(LocationEvidence.RANKED, (line,))
+        for callee in filter(None, map(call_form_of, symbols)):
             how, lines = find_call_lines(caller, callee, index, bodies.reaches)
             if how is not None:
                 answers.append((how, lines))
@@ -171,6 +176,16 @@ def _is_wrapper(binary: Binary, offset: int) -> bool:
     """Whether a function is a wrapper, by the compiler or a macro, with the written function inlined into it."""
     symbol = binary.symbols.find(offset - 1) if binary.symbols else None
     return symbol is not None and _WRAPPER.search(symbol.mangled) is not None
+
+
+def _find_deleting_destructor(binary: Binary, offset: int) -> str | None:
+    """The name of the destructor around an offset that also frees the memory; None for another function.
+
+    It calls the destructor without deallocation, which has the same name: clang on the line of the opening brace, gcc
+    on that of the closing brace.
+    """
+    symbol = binary.symbols.find(offset - 1) if binary.symbols else None
+    return binary.function_at(symbol.start) if symbol and _DELETING_DESTRUCTOR.search(symbol.mangled) else None
 
 
 def _find_written_names(bodies: FunctionBodies, path: str, span: Span) -> set[str]:
