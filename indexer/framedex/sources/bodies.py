@@ -24,11 +24,15 @@ from framedex.sources.standard_library import count_calls_in_standard_body
 
 
 class CallForm(NamedTuple):
-    """The written form of a function's calls: its name, the kind of call, and its number of parameters (None: any)."""
+    """The written form of a function's calls: its name, the kind of call, and its number of parameters (None: any).
+
+    `is_copy`: a copy or move constructor, which runs without being written.
+    """
 
     name: str
     kind: str  # call, construct, destroy, operator; memory: operator new and delete
     parameters: int | None
+    is_copy: bool = False
 
 
 ASSERTION = CallForm("assert", "call", None)
@@ -81,6 +85,7 @@ Reaches = Callable[[WrittenCall, CallForm, int], int]
 
 
 _BASIC = re.compile(r"^(~?)basic_(?=\w*(?:stream|regex|buf)$)")
+_COPIED_TYPE = re.compile(r"(?:.*::)?(\w+)(?:<.*>)?(?: const)?&&?")  # with the class name of a constructor's parameter
 _HEADER_ALIAS = re.compile(
     r"__isoc(?:99|23)_(\w+)|__(\w+)_chk|__(assert)_fail"
     r"|(openat|open|creat|fopen|freopen|fseeko|ftello|lseek|pread|pwrite|truncate|ftruncate|mmap|readdir|mkstemp)64"
@@ -113,7 +118,8 @@ def call_form_of(symbol: str) -> CallForm | None:
     if own_name.startswith("~"):
         return CallForm("~string" if is_string else own_name, "destroy", 0)
     if is_string or own_name == scope:
-        return CallForm(scope, "construct", count)
+        copied = _COPIED_TYPE.fullmatch(parameters[0]) if parameters and count == 1 else None
+        return CallForm(scope, "construct", count, is_copy=copied is not None and copied[1] == own_name)
     if count is None and (alias := _HEADER_ALIAS.fullmatch(own_name)):
         return CallForm(next(filter(None, alias.groups())), "call", None)
     return CallForm(own_name, "call", count)

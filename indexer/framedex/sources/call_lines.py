@@ -155,9 +155,9 @@ class _Body:
         """Whether the only line with a call of the callee is certain.
 
         Operators are uncertain because built-in types have them too, and `assert` because macros without arguments can
-        contain it. A destructor is uncertain if objects are destroyed
-        on other lines: these may hold an object of its class. gcc may assign the line of the last initializer to the
-        constructor of a base.
+        contain it. Copies are uncertain because inlined library code makes some. A destructor is uncertain if objects
+        are destroyed on other lines: these may hold an object of its class. gcc may assign the line of the last
+        initializer to the constructor of a base.
         """
         if callee.kind == "destroy":
             return all(site.line == line for site in self._all if site.kind == "destroy")
@@ -165,7 +165,7 @@ class _Body:
             initializers = {site.line for site in self._all if site.kind == "initializer"}
             if line in initializers and len(initializers) > 1:
                 return False
-        return callee.kind != "operator" and callee.name != ASSERTION.name
+        return callee.kind != "operator" and callee.name != ASSERTION.name and not callee.is_copy
 
     def constructions_of(self, callee: CallForm) -> list[WrittenCall]:
         """The sites that construct an object of the callee's class with at most its number of parameters.
