@@ -30,8 +30,8 @@ Positions = npt.NDArray[np.intp]
 class CalleeWeights(NamedTuple):
     """The weights of the written calls of one callee.
 
-    `direct` has those of written calls of this callee, `through_callee` those of written calls whose callee calls it;
-    None if all are 0. `total` is their sum, with a 0 for the index after the last written call.
+    `direct` has the weights of calls of this callee. `through_callee` has those of calls of functions that call it. Both
+    are None if all weights are 0. `total` is their sum, with a 0 for the index after the last written call.
     """
 
     direct: Weights | None
