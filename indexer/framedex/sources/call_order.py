@@ -30,8 +30,8 @@ Positions = npt.NDArray[np.intp]
 class CalleeWeights(NamedTuple):
     """The weights of the written calls of one callee.
 
-    `direct` has the weights of calls of this callee. `through_callee` has those of calls of functions that call it. Both
-    are None if all weights are 0. `total` is their sum, with a 0 for the index after the last written call.
+    `direct` has the weights of calls of this callee. `through_callee` has those of calls of functions that call it.
+    Either is None if all its weights are 0. `total` is their sum, with a 0 for the index after the last written call.
     """
 
     direct: Weights | None
