@@ -147,7 +147,7 @@ def library_lines(
 
 
 def _line_figures(title: str, answers: Sequence[Answer]) -> list[Figure]:
-    """Figures of each compiler: right `single` lines, right first lines, and calls without a line."""
+    """Figures of each compiler: right lines by label, calls without a line, and times."""
     figures = []
     for compiler in _distinct_keys(answers, lambda answer: answer.build.options.compiler):
         own = [answer for answer in answers if answer.build.options.compiler == compiler]
@@ -165,18 +165,30 @@ def _line_figures(title: str, answers: Sequence[Answer]) -> list[Figure]:
         ):
             share = 100 * part / max(len(chosen), 1)
             figures.append(Figure(f"{compiler}: {name}{title}", share, f"% of {len(chosen):,}"))
+        *_, p99, worst = answer_times_ms(own)
+        figures.append(Figure(f"{compiler}: time of one answer{title}, p99", p99, "ms of a processor"))
+        figures.append(Figure(f"{compiler}: time of one answer{title}, worst", worst, "ms of a processor"))
     return figures
+
+
+def answer_times_ms(answers: Sequence[Answer]) -> tuple[float, float, float]:
+    """The median, the 99th percentile and the maximum of the answers' processor times, in milliseconds."""
+    times = sorted(1e3 * answer.seconds for answer in answers)
+    return times[len(times) // 2], times[len(times) * 99 // 100], times[-1]
 
 
 def _print_stacks(answers: Sequence[Answer]) -> None:
     """Print what a reader of recorded stacks sees: every frame counts, with or without a line."""
     shares = ("right line", "wrong first line", "range", "ranges that hold", "no line")
-    table = Table("libraries", "compiler", "frames", *shares, title="frames of recorded stacks", box=box.MARKDOWN)
+    times = ("ms p50", "p99", "worst")
+    head = ("libraries", "compiler", "frames", *shares, *times)
+    table = Table(*head, title="frames of recorded stacks", box=box.MARKDOWN)
     for is_held_out, title in ((False, "tuned"), (True, "held out")):
         frames = [a for a in answers if a.call.is_of_stack and a.build.library.held_out == is_held_out]
         for compiler in _distinct_keys(frames, lambda answer: answer.build.options.compiler):
             own = [answer for answer in frames if answer.build.options.compiler == compiler]
-            table.add_row(title, compiler, f"{len(own):,}", *_stack_cells(own))
+            times_ms = [f"{each:.1f}" for each in answer_times_ms(own)]
+            table.add_row(title, compiler, f"{len(own):,}", *_stack_cells(own), *times_ms)
     _print_wide_table(table)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import re
+import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.binaries import SourceTrees
@@ -26,7 +28,7 @@ _OPERATOR = re.compile(r"\boperator\W")
 class Answer:
     """The answer for a call: a label (`LocationEvidence` or one of `NO_LINE`), the file, and lines, likeliest first.
 
-    A range has its first and its last line.
+    A range has its first and its last line. `seconds` is the processor time of the answer.
     """
 
     build: Build
@@ -35,6 +37,7 @@ class Answer:
     label: str
     path: str
     lines: Sequence[int]
+    seconds: float = 0.0
 
     @property
     def has_line(self) -> bool:
@@ -100,35 +103,40 @@ class LibrarySources:
         self._bodies = FunctionBodies(
             self._trees.definitions, lambda path: find_calls_in_file(path, self._trees.definitions_in(path))
         )
+        gc.collect()
+        gc.freeze()  # the definitions of users are in an index, where garbage collection does not traverse them
 
     def answers(self, build: Build, calls: Iterable[Call]) -> Iterator[Answer]:
-        """The answer about each call."""
+        """The answer about each call, with its processor time after the library's symbols are read."""
         binary = Binary.open(build.stripped)
+        assert binary.symbols is not None
         lines = FrameLines()
         for call in calls:
-            (frames,) = binary.resolve([call.returns_to - 1])
-            if not frames:
-                yield Answer(build, call, "", NO_LINE[0], "", ())
-                continue
-            symbol = frames[-1]
-            how, found = match_symbol(
-                symbol, self._trees.definitions(short_name(symbol.symbol)), classes_named=self._trees.classes_named
-            )
-            if how not in (LocationEvidence.DEFINITION, LocationEvidence.CANDIDATES) or found[0][1].end_line <= 0:
-                label = {None: NO_LINE[0], LocationEvidence.CLASS: NO_LINE[2]}.get(how, NO_LINE[1])
-                yield Answer(build, call, symbol.symbol, label, found[0][0] if found else "", ())
-                continue
-            definitions = [(path, (each.line, each.end_line)) for path, each in found]
-            is_certain = how is LocationEvidence.DEFINITION
-            places = lines.find_locations(definitions, self._bodies, binary, call.returns_to, [call.callee], is_certain)
-            if places:
-                of_file = tuple(place.line for place in places if place.path == places[0].path)
-                if places[0].last_line is not None:
-                    of_file = (places[0].line, places[0].last_line)
-                yield Answer(build, call, symbol.symbol, str(places[0].how), places[0].path, of_file)
-            else:
-                label = NO_LINE[3] if how is LocationEvidence.DEFINITION else NO_LINE[1]
-                yield Answer(build, call, symbol.symbol, label, found[0][0], ())
+            began = time.process_time()
+            answer = self._answer(build, call, binary, lines)
+            yield replace(answer, seconds=time.process_time() - began)
+
+    def _answer(self, build: Build, call: Call, binary: Binary, lines: FrameLines) -> Answer:
+        (frames,) = binary.resolve([call.returns_to - 1])
+        if not frames:
+            return Answer(build, call, "", NO_LINE[0], "", ())
+        symbol = frames[-1]
+        how, found = match_symbol(
+            symbol, self._trees.definitions(short_name(symbol.symbol)), classes_named=self._trees.classes_named
+        )
+        if how not in (LocationEvidence.DEFINITION, LocationEvidence.CANDIDATES) or found[0][1].end_line <= 0:
+            label = {None: NO_LINE[0], LocationEvidence.CLASS: NO_LINE[2]}.get(how, NO_LINE[1])
+            return Answer(build, call, symbol.symbol, label, found[0][0] if found else "", ())
+        definitions = [(path, (each.line, each.end_line)) for path, each in found]
+        is_certain = how is LocationEvidence.DEFINITION
+        places = lines.find_locations(definitions, self._bodies, binary, call.returns_to, [call.callee], is_certain)
+        if not places:
+            label = NO_LINE[3] if how is LocationEvidence.DEFINITION else NO_LINE[1]
+            return Answer(build, call, symbol.symbol, label, found[0][0], ())
+        of_file = tuple(place.line for place in places if place.path == places[0].path)
+        if places[0].last_line is not None:
+            of_file = (places[0].line, places[0].last_line)
+        return Answer(build, call, symbol.symbol, str(places[0].how), places[0].path, of_file)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from benchmarks.library_lines import table_cells
+from benchmarks.library_lines import answer_times_ms, table_cells
 from benchmarks.lines.answers import Answer
 from benchmarks.lines.calls import Call, FramePair, record_frame_pairs
 from benchmarks.lines.libraries import BUILDS, Build, Library, read_libraries
@@ -82,6 +83,11 @@ def test_a_range_is_no_line_and_holds_the_lines_between_its_ends(build: Build) -
     assert (holding.outcome, missing.outcome) == ("holds", "misses")
     assert not holding.has_line and not holding.is_right
     assert table_cells([holding, missing], None)[8] == "50.0% of 2"
+
+
+def test_times_of_answers_are_in_milliseconds(build: Build) -> None:
+    answers = [replace(answer(build, "single", (7,)), seconds=number / 1e3) for number in range(100)]
+    assert answer_times_ms(answers) == pytest.approx((50, 99, 99))
 
 
 def test_the_line_of_another_file_is_wrong(build: Build) -> None:

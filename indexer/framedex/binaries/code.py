@@ -224,16 +224,17 @@ def _decode_blocks(
     """The blocks of each part in turn, ordered by address within it."""
     decoded = [list(machine.decode(code, address)) for code, address in parts]
     ranges = [range(address, address + len(code)) for code, address in parts]
+    context = _FunctionContext(machine, ranges, is_pointer, never_returns)
+    branches = [list(_find_branches(instructions, context)) for instructions in decoded]
     targets = {
-        instruction.near_branch_target
-        for instructions in decoded
-        for instruction in instructions
-        if instruction.flow_control in _BRANCHES
+        instructions[branch.number].near_branch_target
+        for instructions, found in zip(decoded, branches, strict=True)
+        for branch in found
+        if branch.control in _BRANCHES
     }
     blocks = []
-    for instructions, part in zip(decoded, ranges, strict=True):
-        context = _FunctionContext(machine, ranges, is_pointer, never_returns)
-        blocks += _decode_part(instructions, part, targets, context)
+    for instructions, found, part in zip(decoded, branches, ranges, strict=True):
+        blocks += _decode_part(instructions, found, part, targets, context)
     return blocks
 
 
@@ -249,22 +250,37 @@ class _FunctionContext(NamedTuple):
         """Whether the function has code at an address."""
         return any(address in part for part in self.code_ranges)
 
-    def ends_block(self, instruction: Instruction) -> bool:
+    def ends_block(self, instruction: Instruction, control: int) -> bool:
         """Whether the next instruction never runs after this one."""
-        if instruction.flow_control == ControlFlow.CALL:
+        if control == ControlFlow.CALL:
             return self.never_returns(instruction.near_branch_target)
-        return instruction.flow_control in _BLOCK_ENDS
+        return control in _BLOCK_ENDS
+
+
+class _Branch(NamedTuple):
+    """The number of a call or jump among the instructions, its control flow, and whether the next one never runs."""
+
+    number: int
+    control: int
+    is_end: bool
+
+
+def _find_branches(instructions: Sequence[Instruction], context: _FunctionContext) -> Iterator[_Branch]:
+    for number, instruction in enumerate(instructions):
+        if control := instruction.flow_control:
+            yield _Branch(number, control, context.ends_block(instruction, control))
 
 
 def _decode_part(
-    instructions: Sequence[Instruction], part: range, targets: Collection[int], context: _FunctionContext
+    instructions: Sequence[Instruction],
+    branches: Sequence[_Branch],
+    part: range,
+    targets: Collection[int],
+    context: _FunctionContext,
 ) -> list[_Block]:
-    branching = [i for i, each in enumerate(instructions) if each.flow_control != ControlFlow.NEXT]
     leaders = {part.start, *(target for target in targets if target in part)}
     leaders |= {
-        instructions[i].next_ip
-        for i in branching
-        if instructions[i].flow_control in _BRANCHES or context.ends_block(instructions[i])
+        instructions[branch.number].next_ip for branch in branches if branch.is_end or branch.control in _BRANCHES
     }
     ordered = sorted(leader for leader in leaders if leader < part.stop)
     addresses = [each.ip for each in instructions]
@@ -273,29 +289,28 @@ def _decode_part(
     for block, following, (begin, end) in zip(blocks, ordered[1:], pairwise(begins), strict=False):
         if begin < end and instructions[end - 1].next_ip < part.stop:
             block.following = following
-    for i in branching:
-        _add_branch(blocks[bisect_right(ordered, addresses[i]) - 1], instructions, i, context)
+    for branch in branches:
+        _add_branch(blocks[bisect_right(ordered, addresses[branch.number]) - 1], instructions, branch, context)
     return blocks
 
 
-def _add_branch(block: _Block, instructions: Sequence[Instruction], number: int, context: _FunctionContext) -> None:
-    instruction = instructions[number]
-    control = instruction.flow_control
-    is_end = context.ends_block(instruction)
-    if is_end:
+def _add_branch(block: _Block, instructions: Sequence[Instruction], branch: _Branch, context: _FunctionContext) -> None:
+    if branch.is_end:
         block.following = None
-    if call := _decode_call(instructions, number, context):
+    if call := _decode_call(instructions, branch, context):
         block.calls.append(call)
-        block.is_endless = control == ControlFlow.CALL and is_end
-    elif control in _BRANCHES:
-        block.jump = instruction.near_branch_target
-    elif control == ControlFlow.INDIRECT_BRANCH:
+        block.is_endless = branch.control == ControlFlow.CALL and branch.is_end
+    elif branch.control in _BRANCHES:
+        block.jump = instructions[branch.number].near_branch_target
+    elif branch.control == ControlFlow.INDIRECT_BRANCH:
         block.has_table = True
 
 
-def _decode_call(instructions: Sequence[Instruction], number: int, context: _FunctionContext) -> CallInstruction | None:
+def _decode_call(
+    instructions: Sequence[Instruction], branch: _Branch, context: _FunctionContext
+) -> CallInstruction | None:
+    number, control, _ = branch
     instruction = instructions[number]
-    control = instruction.flow_control
     if control == ControlFlow.CALL:
         return CallInstruction(instruction.next_ip, instruction.near_branch_target)
     if control == ControlFlow.UNCONDITIONAL_BRANCH and not context.contains(instruction.near_branch_target):

@@ -23,20 +23,22 @@ from framedex.sources.names import shorten
 from framedex.sources.standard_library import count_calls_in_standard_body
 
 
-@dataclass(frozen=True, slots=True)
-class CallForm:
-    """The written form of a function's calls: its name, the kind of call, and its number of parameters (None: any)."""
+class CallForm(NamedTuple):
+    """The written form of a function's calls: its name, the kind of call, and its number of parameters (None: any).
+
+    `is_copy`: a copy or move constructor, which runs without being written.
+    """
 
     name: str
     kind: str  # call, construct, destroy, operator; memory: operator new and delete
     parameters: int | None
+    is_copy: bool = False
 
 
 ASSERTION = CallForm("assert", "call", None)
 
 
-@dataclass(frozen=True, slots=True)
-class UnnamedCallee:
+class UnnamedCallee(NamedTuple):
     """A callee without a symbol: called by address, or through the pointer at `slot` (`CallInstruction`)."""
 
     target: int
@@ -83,6 +85,7 @@ Reaches = Callable[[WrittenCall, CallForm, int], int]
 
 
 _BASIC = re.compile(r"^(~?)basic_(?=\w*(?:stream|regex|buf)$)")
+_COPIED_TYPE = re.compile(r"(?:.*::)?(\w+)(?:<.*>)?(?: const)?&&?")  # with the class name of a constructor's parameter
 _HEADER_ALIAS = re.compile(
     r"__isoc(?:99|23)_(\w+)|__(\w+)_chk|__(assert)_fail"
     r"|(openat|open|creat|fopen|freopen|fseeko|ftello|lseek|pread|pwrite|truncate|ftruncate|mmap|readdir|mkstemp)64"
@@ -115,7 +118,8 @@ def call_form_of(symbol: str) -> CallForm | None:
     if own_name.startswith("~"):
         return CallForm("~string" if is_string else own_name, "destroy", 0)
     if is_string or own_name == scope:
-        return CallForm(scope, "construct", count)
+        copied = _COPIED_TYPE.fullmatch(parameters[0]) if parameters and count == 1 else None
+        return CallForm(scope, "construct", count, is_copy=copied is not None and copied[1] == own_name)
     if count is None and (alias := _HEADER_ALIAS.fullmatch(own_name)):
         return CallForm(next(filter(None, alias.groups())), "call", None)
     return CallForm(own_name, "call", count)
@@ -181,6 +185,12 @@ class FunctionBodies:
         if path not in self._calls_by_file:
             self._calls_by_file[path] = self._written_in(path)
         return self._calls_by_file[path]
+
+    def find_opening_line(self, path: str, span: Span) -> int:
+        """The line of a function's opening brace; its first line if the text is missing."""
+        first, last = span
+        lines = enumerate(self._read_lines(path)[first - 1 : last] if is_local(path) else (), first)
+        return next((number for number, line in lines if "{" in line), first)
 
     def reaches(self, site: WrittenCall, called: CallForm, hops: int) -> int:
         """Count how often the callee at `site` calls `called`, directly or through at most `hops - 1` other functions.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 
 from framedex.model import LocationEvidence
@@ -128,7 +127,7 @@ class _Body:
         """The calls with the lines that the compiler assigns."""
         if self._caller.compiler != "gcc":
             return list(sites)
-        return [replace(site, line=site.gcc_lines[0]) if site.gcc_lines else site for site in sites]
+        return [site._replace(line=site.gcc_lines[0]) if site.gcc_lines else site for site in sites]
 
     def lines_of(self, sites: Sequence[WrittenCall]) -> tuple[int, ...]:
         """The lines of calls without duplicates, then the alternative lines of this compiler."""
@@ -156,12 +155,17 @@ class _Body:
         """Whether the only line with a call of the callee is certain.
 
         Operators are uncertain because built-in types have them too, and `assert` because macros without arguments can
-        contain it. A destructor is uncertain if objects are destroyed
-        on other lines: these may hold an object of its class.
+        contain it. Copies are uncertain because inlined library code makes some. A destructor is uncertain if objects
+        are destroyed on other lines: these may hold an object of its class. gcc may assign the line of the last
+        initializer to the constructor of a base.
         """
         if callee.kind == "destroy":
             return all(site.line == line for site in self._all if site.kind == "destroy")
-        return callee.kind != "operator" and callee.name != ASSERTION.name
+        if callee.kind == "construct" and self._caller.compiler != "clang":
+            initializers = {site.line for site in self._all if site.kind == "initializer"}
+            if line in initializers and len(initializers) > 1:
+                return False
+        return callee.kind != "operator" and callee.name != ASSERTION.name and not callee.is_copy
 
     def constructions_of(self, callee: CallForm) -> list[WrittenCall]:
         """The sites that construct an object of the callee's class with at most its number of parameters.
@@ -180,6 +184,8 @@ class _Body:
         self, callee: CallForm, inlined_calls: Sequence[WrittenCall], instruction: int | None
     ) -> tuple[LocationEvidence | None, tuple[int, ...]]:
         """The line of a call that is not written: in an inlined function, or an implicit construction."""
+        if callee.kind == "construct" and (passing := self._find_calls_with_passed_string(instruction)):
+            return LocationEvidence.RANKED, self.sort_lines(callee, passing, inlined_calls, instruction)
         if inlined_calls:
             return LocationEvidence.INLINED_HOP, self.sort_lines(callee, (), inlined_calls, instruction)
         if callee.kind != "construct":
@@ -188,6 +194,15 @@ class _Body:
             return LocationEvidence.RANKED, self.sort_lines(callee, defaults, (), instruction)
         lines = self.order.lines_near(instruction, is_before=True)
         return (LocationEvidence.RANKED, lines) if lines else (None, ())
+
+    def _find_calls_with_passed_string(self, instruction: int | None) -> list[WrittenCall]:
+        """The calls with a literal that the instruction passes: `f("x")` converts it before `f` runs.
+
+        Excludes constructions over several lines: a literal in their braces may be on a later line.
+        """
+        passed = frozenset(() if instruction is None else self._caller.passed_strings(instruction))
+        sites = [site for site in self._all if not passed.isdisjoint(site.texts)] if passed else []
+        return [site for site in sites if site.kind == "call" or max(site.gcc_lines, default=0) <= site.line]
 
     def find_destructor_lines(
         self, callee: CallForm, instruction: int | None

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from functools import cache, cached_property
 from itertools import accumulate
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,19 @@ Weights = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.intp]
 """Indices of written calls."""
 
+
+class CalleeWeights(NamedTuple):
+    """The weights of the written calls of one callee.
+
+    `direct` has the weights of calls of this callee. `through_callee` has those of calls of functions that call it.
+    Either is None if all its weights are 0. `total` is their sum, with a 0 for the index after the last written call.
+    """
+
+    direct: Weights | None
+    through_callee: Weights | None
+    total: Weights
+
+
 _MAX_CELLS = 1 << 20  # compiled calls times written calls; more would take too long for one line
 _MAX_STEPS = 1 << 24  # edges between basic blocks times written calls: the number of 8-byte scores in memory
 
@@ -33,13 +47,12 @@ class CallAlignment:
     """Scores for the calls before and after each compiled call, matched with those around each written call."""
 
     def __init__(
-        self, flow: Sequence[BasicBlock], weights: Callable[[int], tuple[Weights, Weights] | None], written: int
+        self, flow: Sequence[BasicBlock], weights: Callable[[int], CalleeWeights | None], written: int
     ) -> None:
         """Align the compiled calls of `flow` with `written` calls.
 
-        `flow` has each block after its predecessors. `weights` returns two arrays for a compiled call. The first
-        has the scores of written calls that are this call. The second has the scores of written calls whose callee
-        makes it. One written call of the second kind can match several compiled calls in a row.
+        `flow` has each block after its predecessors. `weights` returns the weights of the callee of a compiled call.
+        One written call whose callee makes this call can match several compiled calls in a row.
         """
         self._before: dict[int, Weights] = {}
         self._after: dict[int, Weights] = {}
@@ -53,7 +66,7 @@ class CallAlignment:
             for call in block.calls:
                 self._before[call] = so_far
                 if (found := weights(call)) is not None:
-                    so_far = _extend_scores(so_far, *found)
+                    so_far = _extend_scores(so_far, found.direct, found.through_callee)
             ends.append(so_far)
         begins: list[list[Weights]] = [[] for _ in flow]
         for block, later in zip(reversed(flow), reversed(begins), strict=True):
@@ -61,7 +74,8 @@ class CallAlignment:
             for call in reversed(block.calls):
                 self._after[call] = so_far
                 if (found := weights(call)) is not None:
-                    so_far = _extend_scores(so_far[::-1], found[0][::-1], found[1][::-1])[::-1]
+                    direct, through_callee = (None if each is None else each[::-1] for each in found[:2])
+                    so_far = _extend_scores(so_far[::-1], direct, through_callee)[::-1]
             for i in block.predecessors:
                 begins[i].append(so_far)
 
@@ -77,19 +91,24 @@ class CallAlignment:
 
 
 def _merge_scores(candidates_so_far: Sequence[Weights], empty: Weights) -> Weights:
-    if len(candidates_so_far) < 2:
-        return candidates_so_far[0] if candidates_so_far else empty
-    best: Weights = np.max(candidates_so_far, axis=0)
-    return best
+    best: Weights | None = None
+    for each in candidates_so_far:
+        if best is None:
+            best = each
+        elif each is not best:  # blocks without calls pass on the same array
+            best = np.maximum(best, each)
+    return empty if best is None else best
 
 
-def _extend_scores(scores: Weights, direct: Weights, through_callee: Weights) -> Weights:
+def _extend_scores(scores: Weights, direct: Weights | None, through_callee: Weights | None) -> Weights:
     """Extend the best scores of all prefixes of the written calls by one compiled call."""
     extended = scores.copy()
-    np.maximum(extended[1:], scores[:-1] + direct, out=extended[1:])
-    np.maximum(extended[1:], scores[1:] + through_callee, out=extended[1:])
-    result: Weights = np.maximum.accumulate(extended)
-    return result
+    rest = extended[1:]
+    if direct is not None:
+        np.maximum(rest, scores[:-1] + direct, out=rest)
+    if through_callee is not None:
+        np.maximum(rest, scores[1:] + through_callee, out=rest)
+    return np.maximum.accumulate(extended, out=extended)
 
 
 MAX_HOPS = 3
@@ -136,32 +155,43 @@ class CallOrder:
         self._counts_by_callee = Counter(site.callee for site in written)
         self._counts_compiled = Counter(call.name for call in caller.compiled_calls if isinstance(call, CallForm))
         self._passed_numbers = cache(lambda call: frozenset(caller.passed_numbers(call)))
-        self._weights_by_callee: dict[str, tuple[Weights, Weights] | None] = {}
+        self._weights_by_callee: dict[str, CalleeWeights | None] = {}
         # Sites with the same callee and kind have the same weight.
         kinds: dict[tuple[str, str, bool], WrittenCall] = {}
         for site in written:
             kinds.setdefault((site.callee, site.kind, site.is_member), site)
         numbers = {key: number for number, key in enumerate(kinds)}
         self._kinds = list(kinds.values())
-        self._kind_of = [numbers[site.callee, site.kind, site.is_member] for site in written]
+        self._kind_of = np.array([numbers[site.callee, site.kind, site.is_member] for site in written], np.intp)
 
     @cached_property
     def _alignment(self) -> CallAlignment:
         return CallAlignment(self._caller.control_flow(), self._alignment_weights, len(self._written))
 
-    def _alignment_weights(self, call: int) -> tuple[Weights, Weights] | None:
-        """The weights of a compiled call, in the form that `CallAlignment` requires."""
+    def _alignment_weights(self, call: int) -> CalleeWeights | None:
+        """The weights of the callee of a compiled call; None if it has no name or all are 0."""
         callee = self._caller.compiled_calls[call]
         return self._weights_of(callee) if isinstance(callee, CallForm) else None
 
-    def _weights_of(self, callee: CallForm) -> tuple[Weights, Weights] | None:
-        """The weights of the written calls of a callee, and of functions that call it; None if all are 0."""
+    def _weights_of(self, callee: CallForm) -> CalleeWeights | None:
+        """The weights of the written calls of a callee; None if all are 0."""
         if callee.name not in self._weights_by_callee:
-            kind_weights = [self._weight(site, callee) for site in self._kinds]
-            weights = np.array(kind_weights)[self._kind_of] if kind_weights else np.zeros(0)
-            is_own = np.array([site.callee == callee.name for site in self._written])
-            self._weights_by_callee[callee.name] = (weights * is_own, weights * ~is_own) if weights.any() else None
+            self._weights_by_callee[callee.name] = self._compute_weights(callee)
         return self._weights_by_callee[callee.name]
+
+    def _compute_weights(self, callee: CallForm) -> CalleeWeights | None:
+        weights = [self._weight(site, callee) for site in self._kinds]
+        if not any(weights):
+            return None
+        is_own = [site.callee == callee.name for site in self._kinds]
+        direct, through_callee = (
+            np.array(part)[self._kind_of] if any(part) else None
+            for part in (
+                [weight if own else 0.0 for weight, own in zip(weights, is_own, strict=True)],
+                [0.0 if own else weight for weight, own in zip(weights, is_own, strict=True)],
+            )
+        )
+        return CalleeWeights(direct, through_callee, np.append(np.array(weights)[self._kind_of], 0.0))
 
     def sort_lines(
         self,
@@ -310,7 +340,7 @@ class CallOrder:
             weights = self._weights_of(callee) if callee is not None else None
             if weights is None:
                 continue
-            gained = np.append(weights[0] + weights[1], 0.0)[inside] * (decay * _NEIGHBOUR_DECAY**i)
+            gained = weights.total[inside] * (decay * _NEIGHBOUR_DECAY**i)
             extended = np.maximum(best[:, :-1], gained + best[:, 1:])
             best[:, :-1] = np.maximum.accumulate(extended[:, ::-1], axis=1)[:, ::-1]
         result: Weights = best[:, 0]

@@ -7,7 +7,7 @@ weakest bound is used, because it holds on all paths. Paths that never return ar
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from framedex.sources.bodies import BasicBlock, CallerBody, CallForm
@@ -59,7 +59,7 @@ class CallRanges:
         ends: list[int] = []
         before: dict[int, int] = {}
         for block in flow:
-            bound = min((ends[i] for i in block.predecessors), default=_NONE_BEFORE)
+            bound = min([ends[i] for i in block.predecessors], default=_NONE_BEFORE)
             begins.append(bound)
             for call in block.calls:
                 before[call] = bound
@@ -81,7 +81,7 @@ class CallRanges:
             block = flow[number]
             is_endless = bool(block.calls) and block.calls[-1] in self._caller.endless_calls
             bound = bounds[number] if bounds[number] >= 0 else none_after
-            restart = min(restarts[number], *(begins[i] for i in block.loop_starts), none_after)
+            restart = min([restarts[number], *(begins[i] for i in block.loop_starts)])
             for call in reversed(block.calls):
                 yield call, restart, bound
                 if positions := self._certain_positions(call):
@@ -95,10 +95,14 @@ class CallRanges:
         callee = self._caller.compiled_calls[call]
         if not isinstance(callee, CallForm) or callee.kind not in _BOUNDING_KINDS:
             return ()
-        positions = self._positions.get(callee.name, ())
-        is_certain = self._counts[callee.name] <= len(positions) and callee.name not in self._callees_in_lambdas
-        return positions if is_certain else ()
+        return self._positions_of_certain.get(callee.name, ())
 
     @cached_property
-    def _counts(self) -> Counter[str]:
-        return Counter(call.name for call in self._caller.compiled_calls if isinstance(call, CallForm))
+    def _positions_of_certain(self) -> Mapping[str, Sequence[int]]:
+        """The positions of the callees that the machine code calls no more often than the text."""
+        compiled = Counter(call.name for call in self._caller.compiled_calls if isinstance(call, CallForm))
+        return {
+            name: positions
+            for name, positions in self._positions.items()
+            if compiled[name] <= len(positions) and name not in self._callees_in_lambdas
+        }

@@ -14,9 +14,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from framedex.model import CallSite, Definition
 from framedex.sources.implicit import find_implicit_calls
@@ -74,8 +73,7 @@ def callable_kinds(is_member: bool) -> frozenset[str]:
     return BODIES - {"function"} if is_member else BODIES
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenCall:
+class WrittenCall(NamedTuple):
     """A call as written. `line` is the line that a debugger reports; `arguments` is None if their number is unknown.
 
     `kind` comes from the `CallSite`, or from the `ImpliedCall` for an implicit call. `numbers` are integer arguments.

@@ -5,7 +5,7 @@ This is the only entry point to `call_lines` for code with stacks: indexed captu
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # most runs do not need it
 _MAX_LOCATIONS = 8
 # A lambda as a function pointer, by GCC and by Clang; the functions that NB_MODULE and PYBIND11_MODULE register.
 _WRAPPER = compile_on_use(r"(?:4_FUN|8__invoke)E|_ZL\d+(?:nanobind_\w+_exec|pybind11_exec_\w+)P7_object$")
+_DELETING_DESTRUCTOR = compile_on_use(r"D0Ev$")
 _MAX_CALLERS = 64  # the number of cached functions: frames of several stacks share a function
 
 
@@ -54,7 +55,7 @@ class FrameLines:
     """Finds the lines of frames. Caches the callee names of binaries, so use one object per task."""
 
     def __init__(self) -> None:
-        self._callees: dict[tuple[Binary, int], CallForm | None] = {}
+        self._callees: defaultdict[Binary, dict[int, CallForm | None]] = defaultdict(dict)
         self._caller = lru_cache(_MAX_CALLERS)(self._make_caller)
 
     def find(
@@ -72,7 +73,11 @@ class FrameLines:
         index = next((i for i, call in enumerate(calls) if call.return_address == offset), None)
         answers = []
         target = calls[index].target if index is not None else 0
-        for callee in filter(None, map(call_form_of, self._find_callees(binary, target, callees))):
+        symbols = self._find_callees(binary, target, callees)
+        if binary is not None and _find_deleting_destructor(binary, offset) in symbols:
+            line = span[1] if binary.compiler == "gcc" else bodies.find_opening_line(path, span)
+            return LineEstimate(LocationEvidence.RANKED, (line,))
+        for callee in filter(None, map(call_form_of, symbols)):
             how, lines = find_call_lines(caller, callee, index, bodies.reaches)
             if how is not None:
                 answers.append((how, lines))
@@ -140,7 +145,7 @@ class FrameLines:
         return CallerBody(
             span,
             written,
-            [self._written_callee(binary, call) for call in code.calls],
+            self._find_compiled_calls(binary, code.calls),
             lambda i: (names(code.calls_before(i)), names(code.calls_after(i))),
             code.constants_before,
             frozenset(i for i, call in enumerate(code.calls) if call.return_address == 0),
@@ -150,23 +155,37 @@ class FrameLines:
             code.endless_calls,
         )
 
-    def _written_callee(self, binary: Binary, call: CallInstruction) -> CallForm | UnnamedCallee | None:
-        if call.target == 0 and call.slot is None:
-            return None
-        return self._callee_at(binary, call.target) or UnnamedCallee(call.target, call.slot)
+    def _find_compiled_calls(
+        self, binary: Binary, calls: Sequence[CallInstruction]
+    ) -> list[CallForm | UnnamedCallee | None]:
+        callees = {target: self._callee_at(binary, target) for target in {call.target for call in calls}}
+        return [
+            callees[target] or (UnnamedCallee(target, slot) if target or slot is not None else None)
+            for _, target, slot in calls
+        ]
 
     def _callee_at(self, binary: Binary, target: int) -> CallForm | None:
-        key = binary, target
-        if key not in self._callees:
+        callees = self._callees[binary]
+        if target not in callees:
             symbol = binary.function_at(target)
-            self._callees[key] = call_form_of(symbol) if symbol else None
-        return self._callees[key]
+            callees[target] = call_form_of(symbol) if symbol else None
+        return callees[target]
 
 
 def _is_wrapper(binary: Binary, offset: int) -> bool:
     """Whether a function is a wrapper, by the compiler or a macro, with the written function inlined into it."""
     symbol = binary.symbols.find(offset - 1) if binary.symbols else None
     return symbol is not None and _WRAPPER.search(symbol.mangled) is not None
+
+
+def _find_deleting_destructor(binary: Binary, offset: int) -> str | None:
+    """The name of the destructor around an offset that also frees the memory; None for another function.
+
+    It calls the destructor without deallocation, which has the same name: clang on the line of the opening brace, gcc
+    on that of the closing brace.
+    """
+    symbol = binary.symbols.find(offset - 1) if binary.symbols else None
+    return binary.function_at(symbol.start) if symbol and _DELETING_DESTRUCTOR.search(symbol.mangled) else None
 
 
 def _find_written_names(bodies: FunctionBodies, path: str, span: Span) -> set[str]:

@@ -172,7 +172,7 @@ class _Body:
 
     def find_deletions(self, own_class: str) -> Iterator[ImpliedCall]:
         """The destructor and `operator delete` calls of each `delete`. `own_class` is the class of the function."""
-        for match in _DELETE.finditer(self._text):
+        for match in _DELETE.finditer(self._text) if b"delete" in self._text else ():
             operand = match[2].strip()
             cast = _CAST.match(operand)
             if operand == b"this":
@@ -268,9 +268,10 @@ def count_implicit_names(text: bytes, definition: Definition) -> Counter[str]:
     found.update(
         each.callee for each in body.find_deletions(_class_name(definition)) if each.callee != UNKNOWN_DESTRUCTOR
     )
-    arrays = len(_NEW_ARRAY.findall(text))
-    found["operator new"] += len(_NEW.findall(text)) - arrays
-    found["operator new[]"] += arrays
+    if b"new" in text:
+        arrays = len(_NEW_ARRAY.findall(text))
+        found["operator new"] += len(_NEW.findall(text)) - arrays
+        found["operator new[]"] += arrays
     return +found
 
 
@@ -298,6 +299,8 @@ def count_member_types(text: bytes) -> Counter[str]:
 
 def blank_comments(text: bytes) -> bytes:
     """Replace comments and strings with spaces, without changing offsets."""
+    if not any(mark in text for mark in (b'"', b"'", b"//", b"/*")):
+        return text
     return _COMMENTS_AND_STRINGS.sub(lambda match: b"\n".join(b" " * len(line) for line in match[0].split(b"\n")), text)
 
 

@@ -57,7 +57,10 @@ def match_symbol(
         return None, ()
     if key[-1] == LAMBDA:
         return _match_lambda(symbol, name, _filter_by_path(symbol, key, candidates), candidates, max_count)
-    functions = _filter_by_path(symbol, key, [c for c in candidates if c[1].kind in ("function", "method")])
+    bodies = [c for c in candidates if c[1].kind in ("function", "method")]
+    functions = _filter_by_path(symbol, key, bodies)
+    if not functions and symbol.unit is None:
+        functions = _find_by_declaration(key, bodies, [c for c in candidates if c[1].kind == "declaration"])
     has_parameters = name.parameters is not None and not is_defined_by_macro(key[-1])
     parameters = _parse_parameters(name) if has_parameters else ()
     fitting = [c for c in functions if _accepts_count(c[1], parameters)] if has_parameters else functions
@@ -222,6 +225,38 @@ def _filter_by_path(symbol: NativeSymbol, key: tuple[str, ...], candidates: Iter
         return same
     # `using Foo = Bar; Foo::~Bar() {}`: a destructor has the real class name, even under an alias.
     return [c for c, path in here if key[-1:] == path[-1:] and path[-1].startswith("~")]
+
+
+def _find_by_declaration(
+    key: tuple[str, ...], bodies: Sequence[Candidate], declarations: Sequence[Candidate]
+) -> list[Candidate]:
+    """The definitions after `using namespace` of a symbol without a translation unit, by its declaration.
+
+    `void Foo::bar() {}` can define the method of any class `Foo`. It counts if the symbol is the only such method that
+    is declared and has no definition with a longer path: in all sources, or in the header of the definition's file.
+    """
+    declared = [(split_path(each.name), PurePosixPath(path)) for path, each in declarations]
+    if all(path != key for path, _ in declared):
+        return []
+    paths = [(c, split_path(c[1].name)) for c in bodies]
+    fitting = [(c, path) for c, path in paths if len(path) > 1 and key[-len(path) :] == path]
+    longest = max((len(path) for _, path in fitting), default=0)
+    longer = {path for _, path in paths if len(path) > longest}
+    owners = [
+        (owner, header)
+        for owner, header in declared
+        if owner[-longest:] == key[-longest:] and not any(owner[-len(path) :] == path for path in longer)
+    ]
+    return [
+        c
+        for c, path in fitting
+        if len(path) == longest
+        and (
+            {owner for owner, _ in owners} == {key}
+            or {owner for owner, header in owners if header.with_suffix("") == PurePosixPath(c[0]).with_suffix("")}
+            == {key}
+        )
+    ]
 
 
 VERSION_NAMESPACE = re.compile(r"(?:\w+_)?v\d+(?:_\d+)*|V\d+(?:_\d+)*")

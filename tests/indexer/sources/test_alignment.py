@@ -3,7 +3,7 @@
 import numpy as np
 
 from framedex.sources.bodies import BasicBlock
-from framedex.sources.call_order import CallAlignment, Weights
+from framedex.sources.call_order import CallAlignment, CalleeWeights
 
 WRITTEN = ["begin", "open", "write", "close", "open", "read", "close", "end"]
 COMPILED = ["begin", "open", "read", "close", "open", "write", "close", "end"]
@@ -16,9 +16,9 @@ FLOW = [
 """Two branches; the compiler put the second one first."""
 
 
-def weights(call: int) -> tuple[Weights, Weights] | None:
+def weights(call: int) -> CalleeWeights | None:
     own = np.array([1.0 / WRITTEN.count(name) if name == COMPILED[call] else 0.0 for name in WRITTEN])
-    return own, np.zeros(len(WRITTEN))
+    return CalleeWeights(direct=own, through_callee=None, total=np.append(own, 0.0))
 
 
 def test_control_flow_decides_instead_of_address_order() -> None:

@@ -336,6 +336,51 @@ def test_string_arguments_distinguish_calls_of_one_callee(tmp_path: Path) -> Non
         assert find_call_lines(told, callee, 0, reaches)[1][0] == line
 
 
+@pytest.mark.parametrize(
+    ("symbol", "how"),
+    [
+        ("ns::Status::Status(ns::Status const&)", LocationEvidence.RANKED),
+        ("ns::Status::Status(ns::Status&&)", LocationEvidence.RANKED),
+        ("ns::Status::Status(ns::Code)", LocationEvidence.SINGLE),
+    ],
+)
+def test_a_copy_is_uncertain_because_library_code_copies(tmp_path: Path, symbol: str, how: LocationEvidence) -> None:
+    source = "void body() {\n  Status status(other);\n}\n"
+    path = tmp_path / "copies.cc"
+    path.write_text(source)
+    sites = written_calls(source.encode(), parse_file(path).definitions)
+    callee = call_form_of(symbol)
+    assert callee is not None
+    caller = CallerBody((1, 3), sites, [callee], lambda _: ((), ()), compiler="clang")
+    assert find_call_lines(caller, callee, 0, reaches) == (how, (2,))
+
+
+@pytest.mark.parametrize(("text", "lines"), [(b"second", (3,)), (b"unknown", ())])
+def test_a_literal_is_converted_on_the_line_of_the_call_that_has_it(
+    tmp_path: Path, text: bytes, lines: tuple[int, ...]
+) -> None:
+    source = 'void body() {\n  store("first");\n  store("second");\n  new Set{\n    "second"};\n}\n'
+    path = tmp_path / "literals.cc"
+    path.write_text(source)
+    sites = written_calls(source.encode(), parse_file(path).definitions)
+    callee = CallForm("Text", "construct", 1)
+    caller = CallerBody((1, 6), sites, [callee], lambda _: ((), ()), passed_strings=partial(_passing, text))
+    assert find_call_lines(caller, callee, 0, reaches)[1] == lines
+
+
+@pytest.mark.parametrize(("compiler", "how"), [("clang", LocationEvidence.SINGLE), ("gcc", LocationEvidence.RANKED)])
+def test_gcc_may_construct_a_base_on_the_line_of_another_initializer(
+    tmp_path: Path, compiler: str, how: LocationEvidence
+) -> None:
+    source = "Derived::Derived() :\n  Base(1),\n  member(2)\n{\n}\n"
+    path = tmp_path / "initializers.cc"
+    path.write_text(source)
+    sites = written_calls(source.encode(), parse_file(path).definitions)
+    callee = CallForm("Base", "construct", 1)
+    caller = CallerBody((1, 5), sites, [callee], lambda _: ((), ()), compiler=compiler)
+    assert find_call_lines(caller, callee, 0, reaches) == (how, (2,))
+
+
 def _passing(text: bytes, _: int) -> set[bytes]:
     return {text}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -63,6 +64,29 @@ def test_a_call_to_another_library_is_identified_by_its_stub(library: tuple[Bina
 
     assert found is not None
     assert (found.how, found.lines[0]) == (LocationEvidence.RANKED, 8)
+
+
+_BRACE_LINES = {"g++": 8, "clang++": 6}
+
+
+@pytest.mark.parametrize("compiler", [each for each in _BRACE_LINES if shutil.which(each)])
+def test_a_deleting_destructor_calls_its_own_destructor_at_a_brace(tmp_path: Path, compiler: str) -> None:
+    path = tmp_path / "held.cc"
+    path.write_text(
+        "void elsewhere(int);\nstruct Held {\n  virtual ~Held();\n};\n__attribute__((noinline)) Held::~Held()\n{\n"
+        "  elsewhere(1);\n}\n"
+    )
+    command = [compiler, "-O1", "-fPIC", "-shared", "-fno-inline", "held.cc", "-o", "held.so"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    binary = Binary.open(tmp_path / "held.so")
+    assert binary.symbols is not None
+    code = binary.code_around(next(each.start for each in binary.symbols if each.mangled == "_ZN4HeldD0Ev"))
+    assert code is not None
+    definitions = parse_file(path).definitions
+    bodies = FunctionBodies(lambda _: [], lambda name: find_calls_in_file(name, definitions))
+    offset = code.calls[0].return_address
+    found = FrameLines().find(str(path), (5, 8), bodies, binary, offset, ["Held::~Held()"])
+    assert found == LineEstimate(LocationEvidence.RANKED, (_BRACE_LINES[compiler],))
 
 
 def test_definitions_with_matching_calls_come_first_and_all_stay_candidates(

@@ -261,6 +261,42 @@ def test_a_function_of_one_file_does_not_certainly_match_another_file() -> None:
     assert match_symbol(symbol, [other, header]) == (LocationEvidence.DEFINITION, (header,))
 
 
+USING_NAMESPACE = {
+    "tag.h": "namespace lib { class Tag { void save(); void load(); }; }\n",
+    "tag.cc": "using namespace lib;\nvoid Tag::save() {}\n",
+    "id3/tag.h": "namespace lib { namespace id3 { class Tag { void save(); }; } }\n",
+    "id3/tag.cc": "using namespace lib;\nvoid id3::Tag::save() {}\n",
+    "ape/tag.h": "namespace lib { namespace ape { class Tag { void save(); void load(); }; } }\n",
+    "ape/tag.cc": "using namespace lib;\nusing namespace ape;\nvoid Tag::save() {}\n",
+    "loads.cc": "using namespace lib;\nvoid Tag::load() {}\n",
+}
+"""Methods whose definitions omit a namespace."""
+
+
+@pytest.mark.parametrize(
+    ("symbol", "defined_in"),
+    [
+        ("lib::Tag::save()", "tag.cc"),
+        ("lib::id3::Tag::save()", "id3/tag.cc"),
+        ("lib::ape::Tag::save()", "ape/tag.cc"),
+        ("other::Tag::save()", None),
+        ("lib::Tag::load()", None),  # the definition can be that of lib::ape::Tag
+    ],
+)
+def test_a_declaration_gives_the_namespace_of_a_definition_after_using(
+    tmp_path: Path, symbol: str, defined_in: str | None
+) -> None:
+    every = []
+    for name, text in USING_NAMESPACE.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+        every += [(name, each) for each in parse_file(tmp_path / name).definitions]
+    how, places = found(every, symbol)
+    assert (how, [path for path, _ in places]) == (
+        (LocationEvidence.DEFINITION, [defined_in]) if defined_in else (None, [])
+    )
+
+
 @pytest.mark.exhaustive
 def test_excessively_nested_names_match_up_to_the_compared_depth(tmp_path: Path) -> None:
     """A parameter of nested templates, and one of functions that take functions."""

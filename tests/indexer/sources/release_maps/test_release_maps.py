@@ -174,7 +174,7 @@ def test_calls_equal_those_parsed_from_the_text(file: Path, tmp_path: Path) -> N
     written = opened(file, "0.11.0").calls_in_file("xla/client.cc")
     # Differences by compiler: GCC's lines, and string literals, are in no map.
     from_text = {
-        span: [replace(call, gcc_lines=(), texts=frozenset(), is_qualified=False) for call in calls]
+        span: [call._replace(gcc_lines=(), texts=frozenset(), is_qualified=False) for call in calls]
         for span, calls in written_calls(NEW.encode(), with_calls).items()
     }
     assert dict(written) == from_text
