@@ -2,6 +2,7 @@
 
 import sys
 import threading
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -28,6 +29,20 @@ def sharded():
     f = jax.jit(lambda x: (x @ x.T, x.sum()))
     for result in f(rows):
         print(np.asarray(result))
+
+
+def collectives():
+    """Each device takes a branch of its own, and communicates in a loop."""
+    mesh = Mesh(np.array(jax.devices()), ("x",))
+
+    def body(x):
+        place = jax.lax.axis_index("x")
+        x = jax.lax.cond(place % 2 == 0, jnp.sin, lambda v: v - 1, x)
+        x = jax.lax.fori_loop(0, 3, lambda _, v: jnp.tanh(v) + jax.lax.pmean(v, "x"), x)
+        return x + jax.lax.all_to_all(jnp.tile(x, 8), "x", 0, 0, tiled=True).sum()
+
+    over_devices = partial(jax.shard_map, mesh=mesh, in_specs=PartitionSpec("x"), out_specs=PartitionSpec("x"))
+    print(np.asarray(jax.jit(over_devices(body, check_vma=False))(np.arange(16, dtype=np.float32))))
 
 
 def scanned():
@@ -156,7 +171,19 @@ def not_a_number():
 
 def all_equal():
     for program in (
-        *(jitted, donated, sharded, scanned, random_numbers, several_results, threads, strided, copied, trained),
+        *(
+            jitted,
+            donated,
+            sharded,
+            collectives,
+            scanned,
+            random_numbers,
+            several_results,
+            threads,
+            strided,
+            copied,
+            trained,
+        ),
         *(linear_algebra, element_types),  # the last one enables 64-bit types
     ):
         program()

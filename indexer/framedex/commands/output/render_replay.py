@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from framedex.base import words
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
     from framedex.model import PythonLine
     from framedex.plugins.replay.comparison import Comparison
-    from framedex.plugins.replay.judging import Bisection, Difference, NonFinite, Verdict
+    from framedex.plugins.replay.judging import Bisection, Difference, FailedCall, NonFinite, Verdict
     from framedex.plugins.replay.origins import Origin, OriginOp
     from framedex.plugins.replay.plan import Plan
     from framedex.plugins.replay.recording_file import LinesOfCalls
@@ -88,6 +89,9 @@ def replay_lines(answer: ReplayAnswer) -> Iterator[Line]:
     if answer.plan.seeded:
         seeded = words.count(answer.plan.seeded, "sent buffer")
         yield _labelled_line("inputs", f"{seeded} without a recorded content, filled from the seed. {_RECORD}")
+    if verdict.failed and (devices := min(verdict.devices, default=0)) < answer.plan.machine.devices:
+        recorded = words.count(answer.plan.machine.devices, "recorded device")
+        yield _labelled_line("devices", f"{devices} of {recorded}. XLA's CPU plug-ins: --option cpu_device_count=N")
     if verdict.inexact:
         yield _labelled_line("handlers", verdict.inexact_note)
     yield _labelled_line("compared", _format_comparison(answer))
@@ -213,13 +217,12 @@ def _bisection_lines(answer: ReplayAnswer) -> Iterator[Line]:
     if bisection is None:
         return
     origin = bisection.origin
+    execution = f"{answer.program(bisection.row)}, execution {answer.numbers.get(bisection.row)}"
     if origin is None:
-        yield render_text_line(
-            f"{'':{_INDENT}}the op where it begins is unknown: {_first_line(bisection.problem)}", "dim"
-        )
+        reason = f"the op where it begins in {execution}, is unknown: {_first_line(bisection.problem)}"
+        yield render_text_line(f"{'':{_INDENT}}{reason}", "dim")
         return
     yield ()
-    execution = f"{answer.program(bisection.row)}, execution {answer.numbers.get(bisection.row)}"
     if origin.op is None:
         yield (Span(printable(f"it begins before this program: argument {origin.argument} of {execution}"), "error"),)
     else:
@@ -263,13 +266,7 @@ def _problem_lines(answer: ReplayAnswer) -> Iterator[Line]:
             yield python_line(answer.lines.line(crash.row), _INDENT)
         for line in crash.output.splitlines()[-_MAX_OUTPUT_LINES:]:
             yield render_text_line(f"{'':{_INDENT}}{line}", "dim")
-    for failed in verdict.failed[:_MAX_ROWS]:
-        yield ()
-        of = f" at {answer.against}" if failed.other else ""
-        yield (
-            Span(printable(f"{answer.lines.function(failed.row)} failed{of}: {_first_line(failed.message)}"), "error"),
-        )
-        yield _program_line(answer, failed.row)
+    yield from _failure_lines(answer)
     reasons = Counter((each.function, each.reason) for each in answer.plan.omitted)
     if reasons or verdict.skipped:
         calls = [words.count(len(answer.plan.omitted), "call")] if reasons else []
@@ -280,6 +277,25 @@ def _problem_lines(answer: ReplayAnswer) -> Iterator[Line]:
         first = next(each.row for each in answer.plan.omitted if (each.function, each.reason) == (function, reason))
         yield render_text_line(f"{number:>8,}  {function}: {reason}")
         yield python_line(answer.lines.line(first), _INDENT)
+
+
+def _failure_lines(answer: ReplayAnswer) -> Iterator[Line]:
+    """The failed calls, those of one line of Python together."""
+    groups: dict[tuple[str, str, bool, PythonLine | None], list[FailedCall]] = {}
+    for each in answer.verdict.failed:
+        line = answer.lines.line(each.row)
+        groups.setdefault((answer.lines.function(each.row), answer.program(each.row), each.other, line), []).append(
+            each
+        )
+    for (function, _, other, _), (first, *more) in islice(groups.items(), _MAX_ROWS):
+        at = f" at {answer.against}" if other else ""
+        times = f" {len(more) + 1:,} times, first" if more else ""
+        yield ()
+        yield (Span(printable(f"{function} failed{at}{times}: {_first_line(first.message)}"), "error"),)
+        yield _program_line(answer, first.row)
+    if len(groups) > _MAX_ROWS:
+        yield ()
+        yield render_text_line(f"and at {words.count(len(groups) - _MAX_ROWS, 'more line')}. --json has all")
 
 
 def _program_line(answer: ReplayAnswer, row: int) -> Line:

@@ -85,13 +85,14 @@ class Bisection:
 class Verdict:
     """The result of a replay.
 
-    `platforms` are those of the plug-ins. `executions` counts the executions that ran, `compared` the compared
-    contents, and `incomparable` the reads without a recorded content. `skipped` counts calls that depend on others,
-    which failed or cannot be replayed. `inexact` counts answers of FFI handlers to other arguments than the recorded
-    ones. `unsteady` are the rows of reads that differ between repetitions.
+    `platforms` and numbers of `devices` are those of the plug-ins. `executions` counts the executions that ran,
+    `compared` the compared contents, and `incomparable` the reads without a recorded content. `skipped` counts calls
+    that depend on others, which failed or cannot be replayed. `inexact` counts answers of FFI handlers to other
+    arguments than the recorded ones. `unsteady` are the rows of reads that differ between repetitions.
     """
 
     platforms: list[str] = field(default_factory=list)
+    devices: list[int] = field(default_factory=list)
     executions: int = 0
     compared: int = 0
     incomparable: int = 0
@@ -164,6 +165,7 @@ class _Replay:
         verdict = self._verdict
         if record.kind == "client":
             verdict.platforms.append(record.message)
+            verdict.devices.append(int(record.words[0]))
         elif record.kind == "begin":
             self._running = record.row
             verdict.executions += self._actions.get(record.row) is Action.EXECUTE and not self._is_other

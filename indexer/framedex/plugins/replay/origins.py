@@ -18,7 +18,7 @@ import numpy as np
 from framedex.model.programs import ProgramFrame
 from framedex.plugins.replay.comparison import ElementMask, format_element
 from framedex.plugins.replay.isolation import CannotProbeError
-from framedex.plugins.replay.probes import Contents, Edit, EditedProgram, Prober
+from framedex.plugins.replay.probes import Contents, Edit, EditedProgram, Op, Prober
 from framedex.plugins.replay.runner import Array
 from framedex.programs.location_text import find_op_in_text
 
@@ -28,9 +28,9 @@ Measure = Callable[[Sequence[Array]], ElementMask]
 _WINDOW_BYTES = 256 << 20
 """The maximum size of all values that one run of a program returns, unless one value is larger."""
 
-_ALL_ITERATIONS = 1 << 62
+ALL_ITERATIONS = 1 << 62
 _PARTS = 8  # the search for an iteration divides the loop into as many parts at once
-_BRANCHES = ("stablehlo.case", "stablehlo.if")
+LOOP, BRANCHES = "stablehlo.while", ("stablehlo.case", "stablehlo.if")
 _SELECT = "stablehlo.select"
 _SINGLE_VALUES = 6  # values that one run of the replayer probes each alone
 _HIDDEN = "with the values inside it as results, its own result is right"
@@ -122,11 +122,11 @@ class _Search:
             raise CannotProbeError(_HIDDEN)
         while (operation := self._program.values[value].op) >= 0:
             op = self._program.ops[operation]
-            if op.kind == "stablehlo.while":
+            if op.kind == LOOP:
                 position = op.results.index(value)
                 initial = self._program.source(op.operands[position])
                 value = initial if self._wrong_elements(initial).any() else self._enter_loop(operation, position)
-            elif op.kind in _BRANCHES:
+            elif op.kind in BRANCHES:
                 value = self._enter_branch(operation, op.results.index(value))
             else:
                 chosen = self._find_wrong_operand(operation, wrong)
@@ -219,10 +219,7 @@ class _Search:
         """Replace a branch by the ops that it executed, and return the value of its result."""
         op = self._program.ops[operation]
         arrays = self._read_contents(self._program.source(op.operands[0]))[0]
-        chosen = int(np.frombuffer(arrays[0].content, np.uint8 if arrays[0].type == "PRED" else np.int32)[0])
-        if op.kind == "stablehlo.if":
-            return self._edit({"op": operation, "branch": 0 if chosen else 1}, position)
-        return self._edit({"op": operation, "branch": chosen}, position)
+        return self._edit({"op": operation, "branch": find_executed_branch(op, arrays[0])}, position)
 
     def _enter_loop(self, operation: int, position: int) -> int:
         """End the loop before its first iteration with a wrong result, and unroll that one.
@@ -243,19 +240,18 @@ class _Search:
         def limit(iterations: int) -> list[Edit]:
             return [*self._edits, {"op": operation, "iterations": iterations, "unrolls": False}]
 
-        values = self._prober.program(limit(_ALL_ITERATIONS)).edited[-1]  # their numbers are those of every limit
+        values = self._prober.program(limit(ALL_ITERATIONS)).edited[-1]  # their numbers are those of every limit
         value, counter = values[position], values[-1]
 
         def probe(counts: Sequence[int]) -> list[tuple[bool, int]]:
             """Return, for each limit, whether the loop's value is wrong, and the number of iterations that ran."""
             found = []
             for contents in self._prober.run([(limit(count), (value, counter)) for count in counts]):
-                counters = [np.frombuffer(array.content, np.int64) for of in contents[counter] for array in of]
                 is_wrong = any(self._find_wrong(each).any() for each in contents[value])
-                found.append((is_wrong, max(int(each) for part in counters for each in part)))
+                found.append((is_wrong, count_iterations(contents[counter])))
             return found
 
-        ((is_wrong, last),) = probe([_ALL_ITERATIONS])
+        ((is_wrong, last),) = probe([ALL_ITERATIONS])
         if not is_wrong:
             raise CannotProbeError("a loop in it gives another result when its iterations are counted")
         right = 0
@@ -325,6 +321,17 @@ class _Search:
             if place >= 0:
                 pending.update(self._find_sources(place))
         return window
+
+
+def find_executed_branch(op: Op, index: Array) -> int:
+    """Return the number of the branch that an op executes with this first operand."""
+    chosen = int(np.frombuffer(index.content, np.uint8 if index.type == "PRED" else np.int32)[0])
+    return int(not chosen) if op.kind == "stablehlo.if" else chosen
+
+
+def count_iterations(contents: Contents) -> int:
+    """Return the number of iterations from the contents of a loop's counter: the highest of all devices."""
+    return max(int(each) for of in contents for array in of for each in np.frombuffer(array.content, np.int64))
 
 
 def _list_content_names(contents: Contents) -> list[list[str]]:

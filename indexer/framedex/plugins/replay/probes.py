@@ -108,9 +108,9 @@ class Prober:
         """Return the program after edits. Raises CannotProbeError."""
         return EditedProgram.parse(self._request_edit(edits, ())[0])
 
-    def cut(self, edits: Sequence[Edit], value: int, arguments: Sequence[int]) -> tuple[bytes, bytes, str]:
-        """Return the program of a value, with `arguments` instead of other values: its code, options and text."""
-        _, (code, options, text) = self._request_edit(edits, [value], arguments)
+    def cut(self, edits: Sequence[Edit], values: Sequence[int], arguments: Sequence[int]) -> tuple[bytes, bytes, str]:
+        """Return the program of some values, with `arguments` instead of other values: its code, options and text."""
+        _, (code, options, text) = self._request_edit(edits, values, arguments)
         return code, options, text.decode()
 
     def result(self, index: int) -> Contents | None:

@@ -131,8 +131,10 @@ def _parse_plan(description: Any, folder: Path) -> Plan:
 
     Each object must be created once, before its uses: a chain of copies then has an end.
     """
-    if (description["format"], description["version"]) != (_FORMAT, _VERSION):
+    if description["format"] != _FORMAT:
         raise ValueError("another format")
+    if (version := int(description["version"])) != _VERSION:
+        raise ValueError(f"its format has version {version}, and this framedex reads version {_VERSION}")
     kind, devices = description["machine"]
     lines = description["plan"]
     answers = tuple(HandlerResult.parse(each) for each in lines if HandlerResult.is_line(each))

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import count
 from pathlib import Path
 
 from framedex.captures import write_stored_buffer, write_stored_program
@@ -16,9 +18,18 @@ from framedex.plugins.replay.bisection import build_difference_mask, build_non_f
 from framedex.plugins.replay.comparison import Tolerance
 from framedex.plugins.replay.isolation import CannotProbeError, IsolatedExecution, isolate, read_buffers
 from framedex.plugins.replay.judging import Verdict, judge_against, judge_reads, judge_values
-from framedex.plugins.replay.origins import Measure, Site, find_origin
+from framedex.plugins.replay.origins import (
+    ALL_ITERATIONS,
+    BRANCHES,
+    LOOP,
+    Measure,
+    Site,
+    count_iterations,
+    find_executed_branch,
+    find_origin,
+)
 from framedex.plugins.replay.plan import UNKNOWN, Action, Operation, Plan
-from framedex.plugins.replay.probes import EditedProgram, Prober
+from framedex.plugins.replay.probes import Edit, EditedProgram, Prober
 from framedex.plugins.replay.runner import Array, Target
 
 _EXECUTABLE = 0
@@ -194,17 +205,106 @@ def _reduce_program(isolated: IsolatedExecution, trial: Trial, result: int, find
 def _reduce_failing_program(isolated: IsolatedExecution, trial: Trial) -> Reduction | None:
     """Reduce a program without results at the target: the reference computes the arguments of its last ops.
 
-    An op inside a loop or a branch is kept with the whole loop or branch. Raises CannotProbeError.
+    Raises CannotProbeError.
     """
     with Prober(isolated, trial.targets[1:]) as prober:
         program = prober.program(())
         values = [number for number, each in enumerate(program.values) if each.op >= 0 and each.size >= 0]
         if not values or not trial.shows(prober.plan((), values)):
             raise CannotProbeError("with the values inside it as results, it does not show the fault")
-        count = bisect_left(
+        first = bisect_left(
             range(1, len(values)), True, key=lambda number: trial.shows(prober.plan((), values[:number]))
         )
-        return _cut_at(isolated, trial, prober, Site((), program, values[count]))
+        cut = _cut_at(isolated, trial, prober, Site((), program, values[first]))
+    if cut is None or cut.ops is None:
+        return cut
+    with suppress(CannotProbeError):
+        body = _enter_failing_op(_isolate_cut(cut.plan), trial)
+        inner = body and _reduce_failing_program(body, trial)
+        if inner and inner.ops:
+            return replace(inner, ops=(cut.ops[0], inner.ops[1]))
+    return cut
+
+
+def _enter_failing_op(isolated: IsolatedExecution, trial: Trial) -> IsolatedExecution | None:
+    """Return the failing part of the loop or the branch that a program ends with. None if it ends with another op.
+
+    The condition of a loop is not a part. Raises CannotProbeError.
+    """
+    with Prober(isolated, trial.targets[1:]) as prober:
+        program = prober.program(())
+        value = program.returned[0]
+        place = program.values[value].op
+        kind = program.ops[place].kind
+        if kind == LOOP:
+            return _enter_failing_iteration(isolated, trial, prober, place, value)
+        return _enter_failing_branch(isolated, trial, prober, place, value) if kind in BRANCHES else None
+
+
+def _enter_failing_iteration(
+    isolated: IsolatedExecution, trial: Trial, prober: Prober, place: int, value: int
+) -> IsolatedExecution | None:
+    """Return the first failing iteration of a loop; None if it does not fail without the loop."""
+
+    def limit(iterations: int, *, unrolls: bool = False) -> list[Edit]:
+        return [{"op": place, "iterations": iterations, "unrolls": unrolls}]
+
+    everything = prober.program(limit(ALL_ITERATIONS))
+    result = everything.edited[-1][prober.program(()).ops[place].results.index(value)]
+    counter = everything.edited[-1][-1]
+    (contents,) = prober.run([(limit(ALL_ITERATIONS), [counter])])
+    before = bisect_left(
+        range(1, count_iterations(contents[counter])),
+        True,
+        key=lambda iterations: trial.shows(prober.plan(limit(iterations), [result])),
+    )
+    edits = limit(before, unrolls=True)
+    program = prober.program(edits)
+    loop = next(number for number, op in enumerate(program.ops) if number >= place and op.kind == LOOP)
+    results = [each for each in dict.fromkeys(program.edited[-1]) if program.values[each].op > loop]
+    body = _cut_values(isolated, prober, edits, results, _find_inputs(program, results, loop)).plan
+    return _isolate_cut(body) if results and trial.shows(body) else None
+
+
+def _find_inputs(program: EditedProgram, results: Sequence[int], loop: int) -> list[int]:
+    """Return the values that the iteration after a loop uses: of the loop, or arguments of the program."""
+    pending, inputs = set(results), []
+    while pending:
+        value = pending.pop()
+        place = program.values[value].op
+        if place in (-1, loop):
+            inputs.append(value)
+        else:
+            pending.update(program.ops[place].operands)
+    return sorted(inputs)
+
+
+def _enter_failing_branch(
+    isolated: IsolatedExecution, trial: Trial, prober: Prober, place: int, value: int
+) -> IsolatedExecution | None:
+    """Return the failing branch: the executed one, or any if the compilation fails. None if it does not fail alone.
+
+    Raises CannotProbeError if no branch fails to compile.
+    """
+    op = prober.program(()).ops[place]
+    is_compilation = trial.failure is not None and trial.failure[0] is Action.COMPILE
+    (contents,) = prober.run([((), [op.operands[0]])])
+    executed = find_executed_branch(op, contents[op.operands[0]][0][0])
+    for branch in count() if is_compilation else (executed,):
+        edits: list[Edit] = [{"op": place, "branch": branch}]
+        result = prober.program(edits).edited[-1][op.results.index(value)]
+        plan = prober.plan(edits, [result])
+        if trial.shows(plan):
+            return _isolate_cut(plan)
+    return None
+
+
+def _isolate_cut(plan: Plan) -> IsolatedExecution:
+    """Return the isolated execution of a plan that has no other."""
+    *sends, compilation, execution = (each for each in plan.operations if each.action is not Action.READ)
+    return IsolatedExecution(
+        replace(plan, operations=(*sends, compilation, execution), reads={}), tuple(sends), compilation, execution
+    )
 
 
 def _cut_at(isolated: IsolatedExecution, trial: Trial, prober: Prober, site: Site) -> Reduction | None:
@@ -241,33 +341,43 @@ def _build_read(row: int, buffer: int, name: str) -> Operation:
 def _cut_program(isolated: IsolatedExecution, prober: Prober, site: Site, size: int) -> Reduction:
     """Keep `size` ops before a wrong value. Other values that they use become arguments."""
     arguments, _ = _find_cone(site.program, site.value, size)
-    ((contents),) = prober.run([(site.edits, (*arguments, site.value))])
+    return _cut_values(isolated, prober, site.edits, [site.value], arguments)
+
+
+def _cut_values(
+    isolated: IsolatedExecution, prober: Prober, edits: Sequence[Edit], values: Sequence[int], arguments: Sequence[int]
+) -> Reduction:
+    """Keep the ops that compute some values from others, which become arguments."""
+    ((contents),) = prober.run([(edits, tuple(dict.fromkeys((*arguments, *values))))])
     folder = isolated.plan.capture
-    code, options, text = prober.cut(site.edits, site.value, arguments)
+    code, options, text = prober.cut(edits, values, arguments)
     names = [write_stored_program(folder, each) for each in (code, options)]
     compilation = replace(isolated.compilation, operands=(str(_EXECUTABLE), *names, "mlir"), executable=_EXECUTABLE)
     arrays = [contents[each][0][-1] for each in arguments]
     sends = [_build_send(number, array, isolated, folder) for number, array in enumerate(arrays)]
-    result = len(sends)
+    results = tuple(range(len(sends), len(sends) + len(values)))
     launch, device = isolated.execution.operands[1:3]
-    operands = (_EXECUTABLE, launch, device, 1, len(sends), 1, *range(len(sends)), result, 0)
+    operands = (_EXECUTABLE, launch, device, 1, len(sends), len(results), *range(len(sends)), *results, 0)
     execution = replace(
         isolated.execution,
         operands=tuple(map(str, operands)),
         inputs=tuple(range(len(sends))),
-        results=(result,),
+        results=results,
         executable=_EXECUTABLE,
     )
-    expected = contents[site.value][0][-1]
-    read = _build_read(-1 - result, result, write_stored_buffer(folder, expected.content))
+    expected = [contents[each][0][-1] for each in values]
+    reads = [
+        _build_read(-1 - result, result, write_stored_buffer(folder, array.content))
+        for result, array in zip(results, expected, strict=True)
+    ]
     plan = replace(
         isolated.plan,
-        operations=(*sends, compilation, execution, read),
-        reads={read.row: read.operands[1]},
+        operations=(*sends, compilation, execution, *reads),
+        reads={each.row: each.operands[1] for each in reads},
         programs={_EXECUTABLE: isolated.plan.programs.get(isolated.execution.executable or 0, "")},
         handler_results=tuple(each for each in isolated.plan.handler_results if each.target.encode() in code),
     )
-    return Reduction(plan, None, "", text, tuple(arrays), expected)
+    return Reduction(plan, None, "", text, tuple(arrays), expected[0] if expected else None)
 
 
 def _build_send(number: int, array: Array, isolated: IsolatedExecution, folder: Path) -> Operation:

@@ -17,7 +17,7 @@ from click.testing import CliRunner, Result
 from framedex.base import untrusted
 from framedex.base.regularfile import open_regular
 from framedex.captures import content_name, read_stored_buffer, write_stored_buffer
-from framedex.commands.launching.replayed import MOCK, find_target
+from framedex.commands.launching.replayed import MOCK, find_reference, find_target
 from framedex.commands.main import cli
 from framedex.plugins.replay.comparison import Tolerance
 from framedex.plugins.replay.plan import UNKNOWN, Machine, Operation, Plan
@@ -28,6 +28,7 @@ from framedex.plugins.replay.reduction import Fault, Trial, reduce_plan
 from framedex.plugins.replay.reduction import _find_cone as cone
 from framedex.plugins.replay.runner import Array
 from framedex.plugins.replay.standalone import SCRIPT_HEAD, build_standalone_script
+from tests.indexer.plugins.replay.test_bisection import FAULTS
 from tests.indexer.plugins.replay.test_bisection import recorded as recorded_for_bisection
 from tests.indexer.plugins.replay.test_replay import CRASH, line_of, recorded
 from tests.running import PROGRAMS, plain_environment
@@ -153,6 +154,25 @@ def test_a_failure_is_reduced_to_the_op_that_fails(tmp_path: Path, monkeypatch: 
     assert replay(tmp_path / "small.fdxreplay").exit_code == 0
 
 
+@pytest.mark.exhaustive(keep=["while_loop-execute"])
+@pytest.mark.parametrize(
+    ("name", "when"), [("while_loop", "execute"), ("nested_loops", "execute"), ("branch_in_loop", "compile")]
+)
+def test_a_failure_in_a_body_is_reduced_to_the_op(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, when: str
+) -> None:
+    number, kind = FAULTS[name]
+    plan = build_plan(RecordedCapture.read(recorded_for_bisection("faulty_ops.py"))).restrict(number, number)
+    monkeypatch.setenv("FRAMEDEX_BEHAVIOUR", str(PROGRAMS / "op_failure.py"))
+    monkeypatch.setenv("FAILS", f"{kind}@{when}@error")
+    target = find_target(MOCK, sys.executable)
+    trial = Trial(Fault.ERROR, (target, find_reference(target)), Tolerance(), 0, is_recorded=True)
+    reduction = reduce_plan(plan, trial, tmp_path)
+    assert reduction.problem == "" and reduction.ops is not None and reduction.ops[1] == 1, reduction.text
+    assert f"stablehlo.{kind}" in reduction.text
+    assert not any(each in reduction.text for each in ("stablehlo.while", "stablehlo.case"))
+
+
 @pytest.mark.exhaustive
 def test_a_crash_is_reduced_to_its_execution(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "crash.py").write_text(CRASH)
@@ -217,6 +237,13 @@ def test_a_damaged_file_ends_in_a_message(tmp_path: Path) -> None:
     done = replay(file)
     assert done.exit_code == 2 and "is not a recording, or is damaged" in done.stderr
     assert {each.name for each in tmp_path.iterdir()} <= {"small.fdxreplay", "capture"}
+
+
+def test_a_file_of_another_version_names_both(tmp_path: Path) -> None:
+    write(tmp_path / "small.fdxreplay", {"version": 2})
+    done = replay(tmp_path / "small.fdxreplay")
+    assert done.exit_code == 2
+    assert "its format has version 2, and this framedex reads version 1" in " ".join(done.stderr.split())
 
 
 def test_an_entry_is_only_what_its_name_says(tmp_path: Path) -> None:

@@ -31,8 +31,8 @@ from tests.running import PROGRAMS, Run, plain_environment, run
 
 PROGRAM = PROGRAMS / "replayed.py"
 EQUAL = [
-    "jitted", "donated", "sharded", "scanned", "random_numbers", "several_results", "threads", "element_types",
-    "strided", "copied", "trained", "linear_algebra", "all_equal",
+    "jitted", "donated", "sharded", "collectives", "scanned", "random_numbers", "several_results", "threads",
+    "element_types", "strided", "copied", "trained", "linear_algebra", "all_equal",
 ]  # fmt: skip
 FAULT = """\
 import os
@@ -102,6 +102,15 @@ def test_a_replay_at_the_same_plugin_gives_the_same_bits(name: str) -> None:
     assert not any(found[each] for each in ("differences", "failed", "omitted", "crashes", "skipped", "unsteady"))
     assert found["executions"] == len(plan.executions)
     assert found["status"] == 0
+
+
+def test_missing_devices_are_reported_once_for_each_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FRAMEDEX_DEVICES", "4")
+    done = replay(recorded("sharded"))
+    assert done.exit_code == 2
+    assert "devices    4 of 8 recorded devices" in done.stdout
+    assert done.stdout.count("there is no device") == 1
+    assert "PJRT_Client_BufferFromHostBuffer failed 4 times, first: there is no device 4 here" in done.stdout
 
 
 def test_the_first_altered_result_is_found_with_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
