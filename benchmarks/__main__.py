@@ -34,7 +34,7 @@ SUBJECTS = (
     Subject("process_stacks", "Stacks of processes and cores", ("process-stacks",)),
     Subject("mock_tpu", "Mock TPU", ("dispatch", "behaviours", "device-memory", "real-programs")),
     Subject("jax_suite", "JAX's own tests on the mock TPU", ("jax-suite",)),
-    Subject("indexing", "Indexing captures", ("ingest", "large-index", "followed-calls", "seal")),
+    Subject("indexing", "Indexing captures", ("ingest", "many-stacks", "large-index", "followed-calls", "seal")),
     Subject(
         "costs",
         "Costs by line",

@@ -19,6 +19,7 @@ from itertools import islice
 from pathlib import Path
 
 import click
+import numpy as np
 
 from benchmarks.figures import Figure
 from benchmarks.processes import (
@@ -179,6 +180,58 @@ def _build_bare_insert(folder: Path) -> Path:
 def _above_empty(command: Command, rounds: int) -> float:
     empty = statistics.median(run_measured(EMPTY_PYTHON).processor_s for _ in range(rounds))
     return statistics.median(run_measured(command).processor_s for _ in range(rounds)) - empty
+
+
+# --- many stacks ------------------------------------------------------------------------------------------------------
+
+DEEP_WALKS = Path(__file__).with_name("programs") / "deep_walks.py"
+WALK_DEPTH = 30
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--walks", type=int, default=32_000, show_default=True, help="Number of walks; a walk has 12 stacks.")
+@click.option("--rounds", type=int, default=1, show_default=True, help="Number of rounds.")
+def many_stacks(folder: Path, walks: int, rounds: int) -> list[Figure]:
+    """Measure `framedex index` of a capture with many distinct stacks: random walks that end in operations of JAX.
+
+    Records the program in FOLDER, or uses the captures that are already there. Figures per stack leave out the costs of
+    an index of one walk. The default has 400,000 stacks and takes two minutes.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    folders = [folder / f"walks-{count}" for count in (1, walks)]
+    for each, count in zip(folders, (1, walks), strict=True):
+        if not each.exists():
+            each.mkdir()
+            run_framedex(each, "run", DEEP_WALKS, str(count), str(WALK_DEPTH))
+    measured = [_measure_stacks(each, rounds) for each in folders]
+    small, large = (np.array(each) for each in measured)
+    stacks = large[0] - small[0]
+    processor, memory, index, capture = (large[1:] - small[1:]) / stacks
+    compiles = _above_empty([*FRAMEDEX, "--index", folders[1] / "index.db", "compiles"], rounds)
+    print_header("stacks", "us a stack", "memory B", "index B", "capture B", "compiles")
+    cells = [f"{processor * 1e6:.0f}", f"{memory:.0f}", f"{index:.0f}", f"{capture:.0f}", f"{compiles:.2f} s"]
+    print_row(f"{stacks:,.0f}", *cells)
+    return [
+        Figure("time to index", processor * 1e6, "us of a processor a stack"),
+        Figure("peak memory", memory, "bytes a stack"),
+        Figure("index size", index, "bytes a stack"),
+        Figure("capture size", capture, "bytes a stack"),
+        Figure("`compiles`", compiles, "s of a processor"),
+    ]
+
+
+def _measure_stacks(folder: Path, rounds: int) -> tuple[float, ...]:
+    """Return the number of stacks, then processor time (s), peak memory, index and capture size of indexing (bytes)."""
+    costs = [_index_captures(folder) for _ in range(rounds)]
+    captures = capture_folders(project_captures_folder(folder))
+    return (
+        sum(len(CaptureStream(capture).capture.stacks) for capture in captures),
+        statistics.median(cost.processor_s for cost in costs),
+        statistics.median(cost.memory_mib for cost in costs) * (1 << 20),
+        (folder / "index.db").stat().st_size,
+        sum(file.stat().st_size for capture in captures for file in capture.iterdir()),
+    )
 
 
 # --- a large index ----------------------------------------------------------------------------------------------------

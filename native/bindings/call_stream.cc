@@ -5,11 +5,13 @@
 
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "bindings/capture_tables.h"
 #include "call_stream/call_stream.h"
+#include "call_stream/stack_tree.h"
 #include "sqlite_image/sqlite_image.h"
 
 namespace framedex::bindings {
@@ -148,6 +150,88 @@ py::bytes table_image(const std::vector<py::array_t<int64_t, py::array::c_style 
   return py::bytes(image);
 }
 
+// As in framedex.model.StackColumns.
+py::dict stacks_to_python(const call_stream::CallStream& stream, size_t begin, size_t end) {
+  const std::vector<capture::Stack>& stacks = stream.definitions().capture().stacks;
+  if (begin > end || end > stacks.size()) throw py::index_error("There are no stacks with these numbers.");
+  std::vector<int64_t> frames, sizes, is_truncated;
+  std::unordered_map<std::string, py::str> names;  // equal outcomes share an object
+  py::list outcomes;
+  for (size_t i = begin; i < end; ++i) {
+    const capture::Stack& stack = stacks[i];
+    for (const std::vector<uint32_t>* chain : {&stack.frames, &stack.python}) {
+      frames.insert(frames.end(), chain->begin(), chain->end());
+      sizes.push_back(static_cast<int64_t>(chain->size()));
+    }
+    is_truncated.push_back(stack.is_truncated ? 1 : 0);
+    outcomes.append(names.try_emplace(stack.outcome, text(stack.outcome)).first->second);
+  }
+  py::dict columns;
+  columns["frames"] = column(std::move(frames));
+  columns["sizes"] = column(std::move(sizes));
+  columns["outcomes"] = outcomes;
+  columns["is_truncated"] = column(std::move(is_truncated));
+  return columns;
+}
+
+using Column = py::array_t<int64_t, py::array::c_style | py::array::forcecast>;
+
+// The tree of stacks, with the nodes that the index lacks.
+class UnwrittenTree {
+ public:
+  UnwrittenTree(const Column& parents, const Column& frames) {
+    if (parents.size() != frames.size()) throw py::value_error("The columns are of different lengths.");
+    for (py::ssize_t i = 0; i < parents.size(); ++i) {
+      tree_.add(static_cast<uint32_t>(parents.data()[i]), static_cast<uint32_t>(frames.data()[i]));
+    }
+    if (tree_.size() == 0) tree_.add(0, 0);
+    written_ = tree_.size();
+  }
+
+  uint32_t intern(uint32_t parent, uint32_t frame) { return tree_.intern(parent, frame); }
+
+  // Returns the leaf of each chain. A chain has recorded frames, innermost first. The recorded frame `i` is the logical
+  // frames from `ends[i - 1]` to `ends[i]`, outermost first.
+  py::array intern_chains(const Column& chains, const Column& sizes, const Column& logical, const Column& ends) {
+    std::vector<int64_t> leaves;
+    leaves.reserve(static_cast<size_t>(sizes.size()));
+    int64_t begin = 0;
+    for (py::ssize_t i = 0; i < sizes.size(); ++i) {
+      int64_t size = sizes.data()[i];
+      if (size < 0 || size > chains.size() - begin) throw py::value_error("A chain has more frames than the column.");
+      uint32_t node = 0;
+      for (int64_t at = begin + size - 1; at >= begin; --at)
+        node = intern_frame(node, chains.data()[at], logical, ends);
+      leaves.push_back(node);
+      begin += size;
+    }
+    return column(std::move(leaves));
+  }
+
+  // Returns the parents and the frames of the nodes since the last call.
+  py::tuple take_unwritten() {
+    std::vector<int64_t> parents, frames;
+    for (; written_ < tree_.size(); ++written_) {
+      parents.push_back(tree_.parent(written_));
+      frames.push_back(tree_.frame(written_));
+    }
+    return py::make_tuple(column(std::move(parents)), column(std::move(frames)));
+  }
+
+ private:
+  uint32_t intern_frame(uint32_t node, int64_t recorded, const Column& logical, const Column& ends) {
+    if (recorded < 0 || recorded >= ends.size()) throw py::index_error("A chain has an unknown frame.");
+    int64_t first = recorded == 0 ? 0 : ends.data()[recorded - 1];
+    int64_t end = ends.data()[recorded];
+    if (first < 0 || end > logical.size()) throw py::index_error("A frame has unknown logical frames.");
+    for (; first < end; ++first) node = tree_.intern(node, static_cast<uint32_t>(logical.data()[first]));
+    return node;
+  }
+
+  call_stream::StackTree tree_;
+  size_t written_ = 0;
+};
+
 std::unique_ptr<call_stream::CallStream> open_stream(const std::string& folder, int64_t began,
                                                      const call_stream::ObjectTable& table, bool lacks_calls,
                                                      bool is_followed) {
@@ -164,6 +248,10 @@ void define_call_stream(py::module_& module) {
            py::arg("is_followed") = false)
       .def("definitions",
            [](const call_stream::CallStream& stream) { return to_python(stream.definitions().capture()); })
+      .def("stacks", &stacks_to_python, py::arg("begin"), py::arg("end"))
+      .def_property_readonly(
+          "stack_count",
+          [](const call_stream::CallStream& stream) { return stream.definitions().capture().stacks.size(); })
       .def_property_readonly(
           "stops",
           [](const call_stream::CallStream& stream) { return to_python(stream.definitions().capture().stops); })
@@ -183,6 +271,12 @@ void define_call_stream(py::module_& module) {
                              [](const call_stream::CallStream& stream) { return stream.definitions().calls(); })
       .def_property_readonly("object_types", &call_stream::CallStream::object_types)
       .def_property_readonly("damaged", &call_stream::CallStream::damaged);
+  py::class_<UnwrittenTree>(module, "StackTree")
+      .def(py::init<const Column&, const Column&>(), py::arg("parents"), py::arg("frames"))
+      .def("intern", &UnwrittenTree::intern, py::arg("parent"), py::arg("frame"))
+      .def("intern_chains", &UnwrittenTree::intern_chains, py::arg("chains"), py::arg("sizes"), py::arg("logical"),
+           py::arg("ends"))
+      .def("take_unwritten", &UnwrittenTree::take_unwritten);
   module.attr("NULL") = sqlite_image::kNull;
   module.def("table_image", &table_image, py::arg("columns"));
 }

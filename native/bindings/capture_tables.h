@@ -32,6 +32,7 @@ void translate_unreadable();
 
 py::dict to_python(const capture::Stops& stops);
 py::list to_python(const std::vector<capture::Module>& modules);
+// The tables without the stacks.
 py::dict to_python(const capture::Capture& capture);
 
 }  // namespace framedex::bindings

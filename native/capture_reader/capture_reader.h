@@ -51,6 +51,11 @@ struct Stack {
   bool is_truncated;    // its outermost frames are missing
   std::vector<uint32_t> frames;
   std::vector<uint32_t> python;
+
+  bool operator==(const Stack& other) const {
+    return outcome == other.outcome && is_truncated == other.is_truncated && frames == other.frames &&
+           python == other.python;
+  }
 };
 
 struct Thread {

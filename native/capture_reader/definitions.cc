@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <optional>
 
 #include "capture_reader/stops.h"
@@ -47,6 +48,16 @@ uint64_t identity_in(const std::string& metadata) {
   size_t at = metadata.find(kMember);
   if (at == std::string::npos) return 0;
   return std::strtoull(metadata.substr(at + kMember.size(), 16).c_str(), nullptr, 16);
+}
+
+uint64_t hash_of(const Stack& stack) {
+  uint64_t hash = std::hash<std::string>()(stack.outcome) + (stack.is_truncated ? 1 : 0);
+  auto add = [&hash](uint64_t value) { hash = (hash ^ value) * 0x9E3779B97F4A7C15u ^ hash >> 29; };
+  for (const std::vector<uint32_t>* chain : {&stack.frames, &stack.python}) {
+    add(chain->size());
+    for (uint32_t frame : *chain) add(frame);
+  }
+  return hash;
 }
 
 }  // namespace
@@ -358,10 +369,16 @@ bool Definitions::read_frames(Body* body, uint32_t count, const ThreadStreams& t
 }
 
 uint32_t Definitions::add_stack(Stack stack) {
-  auto key = std::make_tuple(stack.outcome, stack.is_truncated, stack.frames, stack.python);
-  auto [entry, is_new] = stack_ids_.try_emplace(std::move(key), static_cast<uint32_t>(capture_.stacks.size()));
-  if (is_new) capture_.stacks.push_back(std::move(stack));
-  return entry->second;
+  const uint64_t hash = hash_of(stack);
+  auto [first, last] = stack_ids_.equal_range(hash);
+  auto known = std::find_if(first, last, [&](const auto& entry) { return capture_.stacks[entry.second] == stack; });
+  if (known != last) return known->second;
+  auto number = static_cast<uint32_t>(capture_.stacks.size());
+  stack_ids_.emplace(hash, number);
+  stack.frames.shrink_to_fit();
+  stack.python.shrink_to_fit();
+  capture_.stacks.push_back(std::move(stack));
+  return number;
 }
 
 // Creates the stack with the function's handler added as its leaf.

@@ -163,7 +163,7 @@ class Definitions {
   std::vector<std::optional<bool>> has_python_;  // by stack; set on demand
   std::map<std::tuple<std::string, std::string, int32_t, std::string>, uint32_t> code_ids_;
   std::map<std::tuple<FrameLanguage, int64_t, uint64_t, bool>, uint32_t> frame_ids_;
-  std::map<std::tuple<std::string, bool, Frames, Frames>, uint32_t> stack_ids_;
+  std::unordered_multimap<uint64_t, uint32_t> stack_ids_;  // by the hash of the content
   uint64_t damaged_ = 0;
   uint64_t calls_ = 0;
 };

@@ -35,12 +35,17 @@ class Definitions(TypedDict):
     modules: list[Module]
     codes: list[tuple[str, str, int, bytes]]
     frames: list[tuple[bool, int, int, int, bool]]
-    stacks: list[tuple[tuple[int, ...], tuple[int, ...], str, bool]]
     functions: list[tuple[str, str]]
     threads: list[tuple[int, str]]
     descriptions: list[tuple[str, str]]
     stops: Stops
     problems: list[str]
+
+class Stacks(TypedDict):
+    frames: Integers
+    sizes: Integers
+    outcomes: list[str]
+    is_truncated: Integers
 
 class Totals(TypedDict):
     kind: Integers
@@ -92,6 +97,7 @@ class CallStream:
     calls: int
     damaged: int
     size_of_definitions: int
+    stack_count: int
     stops: Stops
     problems: list[str]
     object_types: list[str]
@@ -100,8 +106,15 @@ class CallStream:
     ) -> None: ...
     def extend(self) -> bool: ...
     def definitions(self) -> Definitions: ...
+    def stacks(self, begin: int, end: int) -> Stacks: ...
     def callbacks(self) -> Integers: ...
     def next(self, most: int, until: int = ...) -> Batch: ...
+
+class StackTree:
+    def __init__(self, parents: Integers, frames: Integers) -> None: ...
+    def intern(self, parent: int, frame: int) -> int: ...
+    def intern_chains(self, chains: Integers, sizes: Integers, logical: Integers, ends: Integers) -> Integers: ...
+    def take_unwritten(self) -> tuple[Integers, Integers]: ...
 
 def table_image(columns: Sequence[Integers]) -> bytes: ...
 

@@ -55,7 +55,7 @@ NATIVE_LAYERS = {
 }
 # The rooms that import these names from a module.
 IMPORTERS = {
-    "framedex.base.nativepart._call_stream": ("captures/", "index/write/bulk_rows.py"),
+    "framedex.base.nativepart._call_stream": ("captures/", "index/write/bulk_rows.py", "index/write/tree.py"),
     "framedex.base.nativepart._extractor": ("sources/",),
     "framedex.base.nativepart._native": ("captures/",),
     "framedex.base.nativepart._scanner": ("text_stacks/",),

@@ -30,7 +30,8 @@ from framedex.model import (
     ObjectColumns,
     ObjectDescription,
     PythonFrame,
-    Stack,
+    StackColumns,
+    StackList,
     StopReason,
     StopReasons,
     Thread,
@@ -105,7 +106,7 @@ class CaptureStream:
         self._size = self._native.size_of_definitions
         has_all_calls = not (metadata.selected_by or self._native.stops["reasons"])
         metadata = add_program_end(metadata, read_program_end(path), has_all_calls=has_all_calls)
-        self.capture = _build_capture(path, metadata, self._native.definitions())
+        self.capture = self._build_capture(path, metadata)
 
     @property
     def stops(self) -> StopReasons:
@@ -127,7 +128,7 @@ class CaptureStream:
                 return False
         if self._native.size_of_definitions != self._size:
             self._size = self._native.size_of_definitions
-            self.capture = _build_capture(self.capture.path, self.capture.metadata, self._native.definitions())
+            self.capture = self._build_capture(self.capture.path, self.capture.metadata)
         return True
 
     def next(self, max_calls: int, until_ns: int = _NO_TIME_LIMIT_NS) -> CallBatch:
@@ -160,6 +161,29 @@ class CaptureStream:
             chains=tuple(map(tuple, native["chains"])),
             links=native["links"],
         )
+
+    def _build_capture(self, path: Path, metadata: Metadata) -> Capture:
+        decoded = self._native.definitions()
+        digests = read_digests(path)
+        return Capture(
+            path=path,
+            metadata=metadata,
+            modules=tuple(_build_module(digests, *entry) for entry in decoded["modules"]),
+            codes=tuple(CodeObject(*entry) for entry in decoded["codes"]),
+            frames=tuple(_build_frame(*entry) for entry in decoded["frames"]),
+            stacks=StackList(self._native.stack_count, self._read_stacks),
+            functions=tuple(Function(*entry) for entry in decoded["functions"]),
+            threads=tuple(Thread(*entry) for entry in decoded["threads"]),
+            calls=Calls.empty(),
+            problems=tuple(decoded["problems"]),
+            descriptions=tuple(_parse_descriptions(decoded["descriptions"])),
+            stops=_build_stops(decoded["stops"]),
+        )
+
+    def _read_stacks(self, begin: int, end: int) -> StackColumns:
+        native = self._native.stacks(begin, end)
+        outcomes = [MergeOutcome(name) for name in native["outcomes"]]
+        return StackColumns(native["frames"], native["sizes"], outcomes, native["is_truncated"])
 
     def callbacks(self) -> _call_stream.Integers:
         """Rows (call, time) of the calls read so far that registered callbacks for events, by call.
@@ -202,7 +226,8 @@ def read_capture(path: Path) -> Capture:
         error=error.astype(np.int32),
         arguments=tuple(batch.arguments[index] for index in batch.argument.tolist()),
     )
-    return replace(stream.capture, calls=calls, problems=stream.problems)
+    # A tuple, because a `StackList` keeps the whole stream in memory.
+    return replace(stream.capture, stacks=tuple(stream.capture.stacks), calls=calls, problems=stream.problems)
 
 
 def recorded_modules(path: Path) -> Sequence[Module]:
@@ -210,24 +235,6 @@ def recorded_modules(path: Path) -> Sequence[Module]:
     digests = read_digests(path)
     with convert_read_errors():
         return [_build_module(digests, *entry) for entry in _native.read_modules(os.fsencode(path))]
-
-
-def _build_capture(path: Path, metadata: Metadata, decoded: _call_stream.Definitions) -> Capture:
-    digests = read_digests(path)
-    return Capture(
-        path=path,
-        metadata=metadata,
-        modules=tuple(_build_module(digests, *entry) for entry in decoded["modules"]),
-        codes=tuple(CodeObject(*entry) for entry in decoded["codes"]),
-        frames=tuple(_build_frame(*entry) for entry in decoded["frames"]),
-        stacks=tuple(Stack(frames, python, MergeOutcome(name), cut) for frames, python, name, cut in decoded["stacks"]),
-        functions=tuple(Function(*entry) for entry in decoded["functions"]),
-        threads=tuple(Thread(*entry) for entry in decoded["threads"]),
-        calls=Calls.empty(),
-        problems=tuple(decoded["problems"]),
-        descriptions=tuple(_parse_descriptions(decoded["descriptions"])),
-        stops=_build_stops(decoded["stops"]),
-    )
 
 
 def count_records(path: Path) -> RecordCounts:

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
         ObjectDescription,
         PythonFrame,
         Stack,
+        StackColumns,
+        StackList,
         Thread,
+        read_stack_columns,
     )
     from framedex.model.checks import Check, Finding, Severity
     from framedex.model.costs import (
@@ -271,7 +274,9 @@ __all__ = [
     "SourceRoot",
     "SourceTotals",
     "Stack",
+    "StackColumns",
     "StackHit",
+    "StackList",
     "StackPath",
     "Staleness",
     "Startup",
@@ -297,6 +302,7 @@ __all__ = [
     "WaitsAndLoops",
     "is_local",
     "is_of_nearest_release",
+    "read_stack_columns",
 ]
 
 # Creating these dataclasses takes a third of a short command's time, so each module is imported on first use.
@@ -319,6 +325,9 @@ __getattr__ = export_lazily(
             "ObjectColumns",
             "PythonFrame",
             "Stack",
+            "StackColumns",
+            "StackList",
+            "read_stack_columns",
             "Thread",
             "ImportedFrame",
         ),

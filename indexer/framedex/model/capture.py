@@ -5,9 +5,10 @@ The index receives calls in batches, with their contributions to the totals.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from framedex.model.locations import Language
 from framedex.model.metadata import Metadata
@@ -132,6 +133,83 @@ class Stack:
     is_truncated: bool = False
 
 
+class StackColumns(NamedTuple):
+    """Consecutive stacks in columns. Each has two chains of frames: `Stack.frames`, then `Stack.python`.
+
+    `frames` has the frames of all chains, and `sizes` the number of frames of each chain.
+    """
+
+    frames: Integers
+    sizes: Integers
+    outcomes: Sequence[MergeOutcome]
+    is_truncated: Integers
+
+
+class StackList(Sequence[Stack]):
+    """The stacks of a capture. `Stack` objects are built on access: a capture may have a million stacks."""
+
+    def __init__(self, count: int, read: Callable[[int, int], StackColumns]) -> None:
+        """`read` returns the stacks from one index up to another one."""
+        self._count = count
+        self._read = read
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> Stack: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Stack]: ...
+
+    def __getitem__(self, index: int | slice) -> Stack | Sequence[Stack]:
+        if isinstance(index, slice):
+            return [self[position] for position in range(*index.indices(self._count))]
+        position = index + self._count if index < 0 else index
+        if not 0 <= position < self._count:
+            raise IndexError("stack index out of range")
+        return next(_iterate_stacks(self._read(position, position + 1)))
+
+    def __iter__(self) -> Iterator[Stack]:
+        for begin in range(0, self._count, STACKS_PER_BATCH):
+            yield from _iterate_stacks(self._read(begin, min(begin + STACKS_PER_BATCH, self._count)))
+
+    def read_columns(self, begin: int, end: int) -> StackColumns:
+        """Return the stacks from `begin` up to `end` in columns."""
+        return self._read(begin, end)
+
+
+STACKS_PER_BATCH = 1 << 14
+"""The number of stacks to hold in columns at a time, which takes about 10 MB."""
+
+
+def _iterate_stacks(columns: StackColumns) -> Iterator[Stack]:
+    ends = columns.sizes.cumsum().tolist()
+    frames = columns.frames.tolist()
+    begin = 0
+    for number, outcome in enumerate(columns.outcomes):
+        middle, end = ends[2 * number], ends[2 * number + 1]
+        is_truncated = bool(columns.is_truncated[number])
+        yield Stack(tuple(frames[begin:middle]), tuple(frames[middle:end]), outcome, is_truncated)
+        begin = end
+
+
+def read_stack_columns(stacks: Sequence[Stack], begin: int, end: int) -> StackColumns:
+    """Return the stacks from `begin` up to `end` in columns."""
+    if isinstance(stacks, StackList):
+        return stacks.read_columns(begin, end)
+    import numpy as np
+
+    wanted = stacks[begin:end]
+    chains = [chain for stack in wanted for chain in (stack.frames, stack.python)]
+    return StackColumns(
+        np.array([frame for chain in chains for frame in chain], np.int64),
+        np.array([len(chain) for chain in chains], np.int64),
+        [stack.outcome for stack in wanted],
+        np.array([stack.is_truncated for stack in wanted], np.int64),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Function:
     """A boundary function, an entry point of the runtime: `boundary` is for example `pjrt` or `mock_tpu`."""
@@ -199,7 +277,7 @@ class Capture:
     modules: tuple[Module, ...]
     codes: tuple[CodeObject, ...]
     frames: tuple[NativeFrame | PythonFrame | ImportedFrame, ...]
-    stacks: tuple[Stack, ...]
+    stacks: Sequence[Stack]
     functions: tuple[Function, ...]
     threads: tuple[Thread, ...]
     calls: Calls

@@ -99,7 +99,7 @@ class CaptureEncoder:
             paths=tables.paths,
             functions=tables.functions,
             frames=frames,
-            stacks=capture.stacks,
+            stacks=tuple(capture.stacks),
             boundaries=capture.functions,
             threads=capture.threads,
             calls=stream.row,

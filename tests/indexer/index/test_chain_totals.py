@@ -29,7 +29,9 @@ def random_stacks(seed: int) -> tuple[NodeColumns, StackTotals]:
         calls, run = choose.randrange(1, 9), choose.randrange(1, LATEST_RUN + 1)
         leaves = (choose.randrange(count), *others)
         rows.append((stack, *leaves, choose.randrange(3), calls, calls * 7, stack, run, calls, calls * 5))
-    return NodeColumns(np.array(parent), np.array(frame)), StackTotals(*np.array(rows, np.int64).T)
+    return NodeColumns(np.array(parent), np.array(frame), np.zeros(count, np.int64)), StackTotals(
+        *np.array(rows, np.int64).T
+    )
 
 
 def chains(nodes: NodeColumns, items: StackTotals, item: int) -> Iterator[list[int]]:

@@ -59,7 +59,7 @@ def _write_calls(connection: sqlite3.Connection, capture: Path, calls: Times) ->
     """Write calls of the `KINDS`, with the ids 1, 2, .... The call of DESTROY destroys the event of the call of RUN."""
     query = "INSERT INTO captures(id, path, first_call, last_call) VALUES (1, ?, 1, ?)"
     connection.execute(query, (str(capture), len(calls)))
-    connection.execute("INSERT INTO nodes(id, parent, user_node) VALUES (1, 0, 1)")
+    connection.execute("INSERT INTO nodes(id, parent, frame, user_node) VALUES (1, 0, 1, 1)")
     connection.execute("INSERT INTO stacks(id, leaf) VALUES (1, 1)")
     ids = {kind: [number for number, call in enumerate(calls, 1) if call[0] == kind] for kind in KINDS}
     for kind, (function, thread) in KINDS.items():

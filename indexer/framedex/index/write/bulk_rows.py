@@ -24,12 +24,26 @@ def attach_batch_database(connection: sqlite3.Connection) -> None:
     connection.execute(f"ATTACH ':memory:' AS {_BATCH_DATABASE}")
 
 
-def copy_rows(
-    connection: sqlite3.Connection, insert: str, columns: Sequence[npt.NDArray[np.int64]], end: str = ""
-) -> None:
+STAGED_ROWS = f"{_BATCH_DATABASE}.rows"
+"""The table of staged rows, whose columns are `c0`, `c1`, ... `c0` is the key."""
+
+Integers = npt.NDArray[np.int64]
+
+
+def stage_rows(connection: sqlite3.Connection, columns: Sequence[Integers]) -> None:
+    """Replace the rows of `STAGED_ROWS` by these columns. The first column is the key, in ascending order."""
+    connection.deserialize(_call_stream.table_image(columns), name=_BATCH_DATABASE)
+
+
+def copy_rows(connection: sqlite3.Connection, insert: str, columns: Sequence[Integers], end: str = "") -> None:
     """Run `INSERT ... SELECT * FROM` the columns of one table. The first column is its key, in ascending order.
 
     `insert` is the statement up to its SELECT, and `end` is the part after it.
     """
-    connection.deserialize(_call_stream.table_image(columns), name=_BATCH_DATABASE)
-    connection.execute(f"{insert} SELECT * FROM {_BATCH_DATABASE}.rows {end}")
+    stage_rows(connection, columns)
+    connection.execute(f"{insert} SELECT * FROM {STAGED_ROWS} {end}")
+
+
+def read_ids(connection: sqlite3.Connection, query: str) -> Integers:
+    """Return the integers of a query with one column."""
+    return np.fromiter((row[0] for row in connection.execute(query)), np.int64)

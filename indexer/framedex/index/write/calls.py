@@ -14,11 +14,18 @@ import numpy as np
 
 from framedex.index.file.conventions import IN_JSON, SPAN_SIZE, build_json_list
 from framedex.index.file.values import duration_to_bucket, to_storable
-from framedex.index.write.bulk_rows import NULL, copy_rows
+from framedex.index.write.bulk_rows import NULL, STAGED_ROWS, Integers, copy_rows, stage_rows
 from framedex.index.write.chain_totals import StackTotals
 from framedex.index.write.ffi import FfiWriter
-from framedex.index.write.stacks import ADD_TO_KIND, RECOMPUTE_KIND, StackRow, StackRows, intern_kind
-from framedex.index.write.tree import Integers
+from framedex.index.write.stacks import (
+    RECOMPUTE_KIND,
+    KindAdditions,
+    StackRow,
+    StackRows,
+    add_to_kinds,
+    intern_kind,
+    intern_kinds,
+)
 from framedex.model import CallBatch, CallKind
 
 _LOW_BITS = 0xFFFFFFFF
@@ -28,11 +35,9 @@ _LOW_BITS = 0xFFFFFFFF
 class _CallKind:
     """A row of `call_kinds`, with the leaves of its stack."""
 
-    id: int
     stack: StackRow
     boundary: int
     thread: int
-    error: int
 
 
 class CallWriter:
@@ -61,13 +66,14 @@ class CallWriter:
         self._is_run = runs
         self._stacks = stacks
         self._ffi = ffi
-        self._stream_kinds: list[CallKind] = []
-        self._kinds: dict[tuple[int, int, int, int], _CallKind] = {}  # (stack, boundary, thread, error)
-        self._kinds_by_id: dict[int, _CallKind] = {}
-        self._kind_ids = np.zeros(0, np.int64)  # rows of `call_kinds` by the stream's kinds; 0 for runs of FFI handlers
+        # By the stream's kinds: the index of the stack, the boundary function, and the row of `call_kinds`. This row is
+        # 0 for runs of FFI handlers.
+        self._kind_stacks, self._kind_boundaries, self._kind_ids = np.zeros((3, 0), np.int64)
+        self._run_kinds: dict[int, CallKind] = {}  # the stream's kinds that are runs of FFI handlers
+        self._kind_rows: dict[int, _CallKind] = {}
         self._argument_ids = self._read_argument_ids()
-        self._items: dict[tuple[int, int], list[int]] = {}
-        self._samples: dict[tuple[int, int, int], None] = {}  # (stack, boundary, argument)
+        self._items: list[Integers] = []  # columns: stack, its leaves, boundary, calls, duration, latest call
+        self._samples: list[Integers] = []  # columns: stack, boundary, argument
 
     def _read_argument_ids(self) -> Integers:
         query = "SELECT id FROM arguments WHERE capture = ? ORDER BY id"
@@ -107,17 +113,22 @@ class CallWriter:
         )
         return [found[number] for number in ids]
 
-    def take_items(self) -> tuple[StackTotals, list[tuple[int, int, int]]]:
-        """Return and clear the items and samples added since the previous call, by stack and boundary function."""
-        rows = []
-        for (stack, boundary), (kind, calls, duration, latest) in self._items.items():
-            leaves = self._kinds_by_id[kind].stack
-            rows.append((stack, leaves.leaf, leaves.python_leaf, leaves.site_leaf, boundary, calls, duration, latest))
-        rows.sort(key=lambda row: (row[0], row[4]))
+    def take_items(self) -> tuple[StackTotals, Integers]:
+        """Return and clear the items and samples added since the previous call, by stack and boundary function.
+
+        The samples are columns of stacks, boundary functions and arguments.
+        """
+        items = np.concatenate([np.zeros((8, 0), np.int64), *self._items], axis=1)
+        items = items[:, np.lexsort((items[4], items[0]))]
+        starts = np.flatnonzero(np.diff(items[[0, 4]], prepend=-1).any(axis=0))
+        merged = items[:, starts]
+        if len(starts):
+            merged[5:7] = np.add.reduceat(items[5:7], starts, axis=1)
+            merged[7] = np.maximum.reduceat(items[7], starts)
         (run,) = self._connection.execute("SELECT run FROM captures WHERE id = ?", (self._capture,)).fetchone()
-        items, samples = StackTotals.from_run_rows(run, rows), sorted(self._samples)
-        self._items, self._samples = {}, {}
-        return items, samples
+        samples = np.unique(np.concatenate([np.zeros((3, 0), np.int64), *self._samples], axis=1), axis=1)
+        self._items, self._samples = [], []
+        return StackTotals.from_run_columns(run, merged), samples
 
     def _add_arguments(self, arguments: Sequence[str]) -> None:
         if not arguments:
@@ -131,22 +142,31 @@ class CallWriter:
         self._argument_ids = np.concatenate([self._argument_ids, new])
 
     def _register_kinds(self, kinds: Sequence[CallKind]) -> None:
-        self._stream_kinds.extend(kinds)
-        ids = [
-            0 if self._is_run[kind.function] else self._intern_kind(kind, self._stacks.find_row(kind.stack)).id
-            for kind in kinds
-        ]
-        self._kind_ids = np.concatenate([self._kind_ids, np.array(ids, np.int64)])
+        if not kinds:
+            return
+        columns = np.array([(kind.function, kind.thread, kind.stack, kind.error) for kind in kinds], np.int64)
+        function, thread, stack, error = columns.T
+        boundary = np.array(self._boundaries, np.int64)[function]
+        is_run = np.array(self._is_run, np.bool_)[function]
+        for position in np.flatnonzero(is_run).tolist():
+            self._run_kinds[len(self._kind_ids) + position] = kinds[position]
+        key = self._stacks.ids[stack], boundary, np.array(self._threads, np.int64)[thread], error
+        ids = np.zeros(len(kinds), np.int64)
+        ids[~is_run] = intern_kinds(self._connection, self._capture, *(column[~is_run] for column in key))
+        self._kind_stacks = np.concatenate([self._kind_stacks, stack])
+        self._kind_boundaries = np.concatenate([self._kind_boundaries, boundary])
+        self._kind_ids = np.concatenate([self._kind_ids, ids])
 
-    def _intern_kind(self, kind: CallKind, stack: StackRow) -> _CallKind:
-        """Return the row of a kind with this stack, adding it if missing."""
-        boundary, thread = self._boundaries[kind.function], self._threads[kind.thread]
-        key = stack.id, boundary, thread, kind.error
-        found = self._kinds.get(key)
-        if found is None:
-            found = self._kinds[key] = _CallKind(intern_kind(self._connection, self._capture, *key), stack, *key[1:])
-            self._kinds_by_id[found.id] = found
-        return found
+    def _read_kind(self, kind: int) -> _CallKind:
+        """Return a row of `call_kinds`."""
+        if kind not in self._kind_rows:
+            query = (
+                "SELECT s.id, s.leaf, s.python_leaf, s.site_leaf, k.boundary, k.thread FROM call_kinds k"
+                " JOIN stacks s ON s.id = k.stack WHERE k.id = ?"
+            )
+            *stack, boundary, thread = self._connection.execute(query, (kind,)).fetchone()
+            self._kind_rows[kind] = _CallKind(StackRow(*stack), boundary, thread)
+        return self._kind_rows[kind]
 
     # Runs of FFI handlers
 
@@ -160,19 +180,21 @@ class CallWriter:
             for position in np.argsort(first_run)
         }
         found = [in_order[position] for position in range(len(pairs))]
-        kind[runs] = np.array([row.id for row, _ in found], np.int64)[pair_of_run]
+        kind[runs] = np.array([row for row, _ in found], np.int64)[pair_of_run]
         joined = ((row, found[position][1]) for row, position in zip(runs.tolist(), pair_of_run.tolist(), strict=True))
         first = self._first + batch.first
         self._ffi.add_runs((first + row, join) for row, join in joined if join is not None)
 
-    def _join_run(self, stream_kind: int, argument: int) -> tuple[_CallKind, int | None]:
+    def _join_run(self, stream_kind: int, argument: int) -> tuple[int, int | None]:
         """Return the kind and the join of a handler run."""
-        kind = self._stream_kinds[stream_kind]
+        kind = self._run_kinds[stream_kind]
         (text,) = self.read_argument_texts(np.array([argument]))
         join, site = self._ffi.join_run(kind.function, text)
         self._ffi.register_handler(self._stacks.find_entry_frame(kind.stack))
-        row = self._intern_kind(kind, self._stacks.find_row(kind.stack, site))
-        self._add_sample(row.id, int(self._argument_ids[argument]))
+        stack = self._stacks.find_row(kind.stack, site)
+        boundary, thread = self._boundaries[kind.function], self._threads[kind.thread]
+        row = intern_kind(self._connection, self._capture, stack.id, boundary, thread, kind.error)
+        self._add_sample(row, int(self._argument_ids[argument]))
         return row, join
 
     # The parts of a batch
@@ -187,12 +209,20 @@ class CallWriter:
         totals = batch.totals
         rows = self._kind_ids[totals.kind]
         is_other = rows > 0
-        columns = (rows, totals.calls, totals.duration, totals.own_duration, totals.longest)
+        own_only = is_other & (totals.calls == 0)  # later calls inside it reduce its own time
+        self._connection.executemany(
+            "UPDATE call_kinds SET own_duration = own_duration + ? WHERE id = ?",
+            zip(totals.own_duration[own_only].tolist(), rows[own_only].tolist(), strict=True),
+        )
+        counted = is_other & (totals.calls != 0)
+        columns = (totals.calls, totals.duration, totals.own_duration, totals.longest)
         calls = (totals.longest_call, totals.first_call, totals.latest_call)
-        added = [column[is_other].tolist() for column in columns]
-        added += [(self._first + column[is_other]).tolist() for column in calls]
-        for row in zip(*added, strict=True):
-            self._add_to_kind(*row)
+        added = [column[counted] for column in columns] + [self._first + column[counted] for column in calls]
+        add_to_kinds(self._connection, KindAdditions(rows[counted], *added))
+        stack, leaves = self._kind_stacks[totals.kind[counted]], self._stacks.leaves
+        of_stack = (self._stacks.ids, leaves.leaf, leaves.python_leaf, leaves.site_leaf)
+        boundary = self._kind_boundaries[totals.kind[counted]]
+        self._items.append(np.stack([*(column[stack] for column in of_stack), boundary, *added[:2], added[6]]))
         if not np.all(is_other):
             for row in self._sum_runs(batch, kind, totals.kind[~is_other], totals.own_duration[~is_other]):
                 self._add_to_kind(*row)
@@ -200,19 +230,15 @@ class CallWriter:
     def _add_to_kind(
         self, kind: int, calls: int, duration: int, own: int, longest: int, longest_call: int, first: int, latest: int
     ) -> None:
-        row = (kind, calls, duration, own, longest, longest_call, first, latest)
-        if not calls:  # later calls inside it reduce its own time
+        if not calls:
             self._connection.execute("UPDATE call_kinds SET own_duration = own_duration + ? WHERE id = ?", (own, kind))
             return
-        self._connection.execute(ADD_TO_KIND, row)
-        self._add_item(kind, calls, duration, latest)
-
-    def _add_item(self, kind: int, calls: int, duration: int, latest: int) -> None:
-        found = self._kinds_by_id[kind]
-        item = self._items.setdefault((found.stack.id, found.boundary), [kind, 0, 0, latest])
-        item[1] += calls
-        item[2] += duration
-        item[3] = max(item[3], latest)
+        row = (kind, calls, duration, own, longest, longest_call, first, latest)
+        add_to_kinds(self._connection, KindAdditions(*(np.array([value]) for value in row)))
+        found = self._read_kind(kind)
+        stack = found.stack
+        leaves = (stack.id, stack.leaf, stack.python_leaf, stack.site_leaf)
+        self._items.append(np.array([[value] for value in (*leaves, found.boundary, calls, duration, latest)]))
 
     def _sum_runs(
         self, batch: CallBatch, kind: Integers, stream_kinds: Integers, own: Integers
@@ -242,9 +268,8 @@ class CallWriter:
         for position in np.flatnonzero((batch.inside > 0) & (parent < 0)).tolist():
             query = "SELECT kind FROM call_rows WHERE id = ?"
             row = self._connection.execute(query, (self._first + batch.first + int(parent[position]),)).fetchone()
-            known = self._kinds_by_id.get(row[0]) if row else None
-            if known is not None and self._is_run[self._boundaries.index(known.boundary)]:
-                yield known.id, 0, 0, -int(duration[position]), 0, 0, 0, 0
+            if row is not None and self._is_run[self._boundaries.index(self._read_kind(row[0]).boundary)]:
+                yield row[0], 0, 0, -int(duration[position]), 0, 0, 0, 0
 
     def _add_spans(self, batch: CallBatch, kind: Integers, runs: Integers) -> None:
         spans = batch.spans.reshape(-1, 3)
@@ -255,7 +280,9 @@ class CallWriter:
         # An earlier batch may have written the start of the span in which this batch begins.
         is_new = found[:, 1] // SPAN_SIZE > (batch.first - 1) // SPAN_SIZE
         found[:, 1:] += self._first
-        self._connection.executemany("INSERT INTO call_spans VALUES (?, ?, ?)", found[is_new].tolist())
+        new = found[is_new]
+        stage_rows(self._connection, [np.arange(len(new)), *new.T])
+        self._connection.execute(f"INSERT INTO call_spans SELECT c1, c2, c3 FROM {STAGED_ROWS}")
         for each in found[~is_new].tolist():
             self._extend_span(*each)
 
@@ -284,15 +311,14 @@ class CallWriter:
         )
 
     def _add_samples(self, batch: CallBatch) -> None:
-        samples = batch.samples.reshape(-1, 2)
-        kinds, arguments = self._kind_ids[samples[:, 0]], self._argument_ids[samples[:, 1]]
-        for kind, argument in zip(kinds.tolist(), arguments.tolist(), strict=True):
-            if kind:
-                self._add_sample(kind, argument)
+        kind, argument = batch.samples.reshape(-1, 2).T
+        is_other = self._kind_ids[kind] > 0
+        stack, boundary = (column[kind[is_other]] for column in (self._kind_stacks, self._kind_boundaries))
+        self._samples.append(np.stack([self._stacks.ids[stack], boundary, self._argument_ids[argument[is_other]]]))
 
     def _add_sample(self, kind: int, argument: int) -> None:
-        found = self._kinds_by_id[kind]
-        self._samples[found.stack.id, found.boundary, argument] = None
+        found = self._read_kind(kind)
+        self._samples.append(np.array([[found.stack.id], [found.boundary], [argument]]))
 
     # Calls that returned after they were written
 
@@ -301,8 +327,7 @@ class CallWriter:
         (old,) = self._connection.execute("SELECT kind FROM call_rows WHERE id = ?", (call,)).fetchone()
         new = self.find_kind_id(stream_kind)
         if not new:
-            kind, join = self._join_run(stream_kind, argument)
-            new = kind.id
+            new, join = self._join_run(stream_kind, argument)
             self._ffi.add_runs([(call, join)] if join is not None else [])
         self._connection.execute(
             "UPDATE call_rows SET kind = ?, duration = ?, arguments = ? WHERE id = ?",
@@ -313,7 +338,7 @@ class CallWriter:
         self._connection.execute(RECOMPUTE_KIND, (old,))
         self._add_to_kind(new, 1, duration, 0, duration, call, call, call)
         self._add_sample(new, int(self._argument_ids[argument]))
-        found = self._kinds_by_id[new]
+        found = self._read_kind(new)
         self._add_to_buckets([(found.boundary, found.thread, duration_to_bucket(duration), 1)])
 
 

@@ -176,7 +176,7 @@ class CaptureWriter:
             if was_followed:
                 self._detach_from_unreturned()
             times = NO_CALLBACKS if callbacks is None else CallbackTimes.from_rows(callbacks, self._first)
-            activity = CaptureActivity.read(self._connection, self.id, times)
+            activity = CaptureActivity.read(self._connection, self.id, times, self._tree.nodes)
             write_callback_transfers(self._connection, self.id, activity.kinds)
             write_memory(self._connection, self.id, activity)
             write_waits(self._connection, self.id, activity)

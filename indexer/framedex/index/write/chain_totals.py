@@ -5,7 +5,7 @@ Stacks share their outer parts. So a node is read once for each boundary functio
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,10 +39,9 @@ class StackTotals:
     run_duration: Integers
 
     @classmethod
-    def from_run_rows(cls, run: int, rows: Sequence[tuple[int, ...]]) -> StackTotals:
-        """Return the items of one run from rows of the first eight columns."""
-        columns = np.array(rows, np.int64).reshape(-1, 8).T
-        run_columns = np.full(len(rows), run, np.int64), columns[5], columns[6]
+    def from_run_columns(cls, run: int, columns: Integers) -> StackTotals:
+        """Return the items of one run from the first eight columns."""
+        run_columns = np.full(columns.shape[1], run, np.int64), columns[5], columns[6]
         return cls(*np.concatenate([columns, run_columns]))
 
     def __getitem__(self, rows: Integers) -> StackTotals:

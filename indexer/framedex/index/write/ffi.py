@@ -12,8 +12,16 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
+import numpy as np
+
 from framedex.index.file.values import to_storable
-from framedex.index.write.interning import StackLeaves, add_recorded_names, intern_frames, intern_stacks
+from framedex.index.write.interning import (
+    MERGE_OUTCOMES,
+    StackLeaves,
+    add_recorded_names,
+    intern_frames,
+    intern_stacks,
+)
 from framedex.index.write.records import FfiRecords, FrameRecord
 from framedex.index.write.stacks import intern_kind, recount_kinds
 from framedex.index.write.tree import StackTree
@@ -214,8 +222,9 @@ class FfiWriter:
         for join, kind, capture, boundary, thread, error, *stack, handler in rows:
             native, python, outcome, is_truncated = stack
             site_leaf = self._tree.intern_leaf([handler], parent=leaf)
-            chains = StackLeaves(native, python, site_leaf, MergeOutcome(outcome), bool(is_truncated))
-            key = (intern_stacks(self._connection, [chains])[0], boundary, thread, error)
+            columns = (native, python, site_leaf, MERGE_OUTCOMES[MergeOutcome(outcome)], is_truncated)
+            leaves = StackLeaves(*(np.array([value]) for value in columns))
+            key = (int(intern_stacks(self._connection, leaves)[0]), boundary, thread, error)
             target = intern_kind(self._connection, capture, *key)
             self._connection.execute(
                 "UPDATE call_rows SET kind = ? WHERE kind = ? AND id IN (SELECT call FROM ffi_runs WHERE join_id = ?)",

@@ -9,8 +9,11 @@ import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.file.values import to_signed
+from framedex.index.write.bulk_rows import STAGED_ROWS, Integers, read_ids, stage_rows
 from framedex.index.write.records import FrameRecord, FunctionRecord, NamedBinary, NameSource
 from framedex.model import BinaryId, Language, Location, MergeOutcome
 
@@ -55,25 +58,48 @@ def intern_frames(
     return [ids[record] for record in records]
 
 
+MERGE_OUTCOMES = {outcome: number for number, outcome in enumerate(MergeOutcome)}
+"""The numbers of the outcomes in `StackLeaves`."""
+
+
 @dataclass(frozen=True, slots=True)
 class StackLeaves:
-    """A stack as leaves of the tree (0: none): the merged or native chain, the separate Python chain, and its site."""
+    """Stacks as leaves of the tree (0: none), in columns.
 
-    leaf: int
-    python_leaf: int
-    site_leaf: int
-    outcome: MergeOutcome
-    is_truncated: bool
+    The leaves are those of the merged or native chain, of the separate Python chain, and of the site.
+    """
+
+    leaf: Integers
+    python_leaf: Integers
+    site_leaf: Integers
+    outcome: Integers
+    is_truncated: Integers
+
+    @classmethod
+    def empty(cls) -> StackLeaves:
+        """Return no stacks."""
+        return cls(*np.zeros((5, 0), np.int64))
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[StackLeaves]) -> StackLeaves:
+        """Return the stacks of all parts."""
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in cls.__slots__))
+
+    def __getitem__(self, rows: slice | Integers) -> StackLeaves:
+        return StackLeaves(*(getattr(self, name)[rows] for name in self.__slots__))
 
 
-def intern_stacks(connection: sqlite3.Connection, stacks: Sequence[StackLeaves]) -> list[int]:
+def intern_stacks(connection: sqlite3.Connection, stacks: StackLeaves) -> Integers:
     """Return the ids of these stacks, in their order, adding the new ones."""
-    keys = [(each.leaf, each.python_leaf, each.site_leaf, each.outcome.value, each.is_truncated) for each in stacks]
-    columns = ("leaf", "python_leaf", "site_leaf", "outcome", "is_truncated")
-    insert = f"INSERT OR IGNORE INTO stacks({', '.join(columns)}) VALUES (?, ?, ?, ?, ?)"
-    connection.executemany(insert, dict.fromkeys(keys))
-    query = f"SELECT id FROM stacks WHERE {' AND '.join(f'{column} = ?' for column in columns)}"
-    return [connection.execute(query, key).fetchone()[0] for key in keys]
+    stage_rows(connection, [np.arange(len(stacks.leaf)), *(getattr(stacks, name) for name in StackLeaves.__slots__)])
+    names = " ".join(f"WHEN {number} THEN '{outcome.value}'" for outcome, number in MERGE_OUTCOMES.items())
+    values = ("c1", "c2", "c3", f"CASE c4 {names} END", "c5")
+    connection.execute(
+        f"INSERT OR IGNORE INTO stacks({', '.join(StackLeaves.__slots__)})"
+        f" SELECT {', '.join(values)} FROM {STAGED_ROWS} ORDER BY c0"
+    )
+    is_same = " AND ".join(f"s.{name} = {value}" for name, value in zip(StackLeaves.__slots__, values, strict=True))
+    return read_ids(connection, f"SELECT s.id FROM {STAGED_ROWS} CROSS JOIN stacks s ON {is_same} ORDER BY c0")
 
 
 LocationColumns = tuple[int | None, int | None, str | None]

@@ -9,10 +9,14 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from framedex.index.file.conventions import IN_JSON, MAX_SAMPLES, SPAN_SIZE, build_json_list
-from framedex.index.write.interning import StackLeaves, intern_stacks
-from framedex.index.write.tree import StackTree, expand_inlined_frames, write_chains
-from framedex.model import CallBatch, LinkEvidence, Stack
+from framedex.index.write.bulk_rows import STAGED_ROWS, Integers, read_ids, stage_rows
+from framedex.index.write.interning import MERGE_OUTCOMES, StackLeaves, intern_stacks
+from framedex.index.write.tree import StackTree, write_chains
+from framedex.model import CallBatch, LinkEvidence, Stack, StackColumns, read_stack_columns
+from framedex.model.capture import STACKS_PER_BATCH
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +30,7 @@ class StackRow:
 
 
 class StackRows:
-    """The rows of a capture's stacks, written on construction; `frames` is as for `expand_inlined_frames`."""
+    """The rows of a capture's stacks, written on construction; `frames` is as for `StackTree.intern_chains`."""
 
     def __init__(
         self, connection: sqlite3.Connection, tree: StackTree, stacks: Sequence[Stack], frames: Sequence[Sequence[int]]
@@ -35,40 +39,48 @@ class StackRows:
         self._tree = tree
         self._frames = frames
         self._stacks: Sequence[Stack] = ()
-        self._chains: list[StackLeaves] = []
-        self._rows: list[StackRow] = []
+        self._leaves = StackLeaves.empty()
+        self.ids: Integers = np.zeros(0, np.int64)
+        """The row of each stack."""
         self._rows_at_sites: dict[tuple[int, int], StackRow] = {}
         self.extend(stacks)
 
+    @property
+    def leaves(self) -> StackLeaves:
+        """The leaves of each stack, without sites."""
+        return self._leaves
+
     def extend(self, stacks: Sequence[Stack]) -> None:
         """Continue with more stacks; the known stacks come first in `stacks`."""
-        leaf, frames = self._tree.intern_leaf, self._frames
         added = [
-            StackLeaves(
-                leaf(expand_inlined_frames(stack.frames, frames)),
-                leaf(expand_inlined_frames(stack.python, frames)),
-                0,
-                stack.outcome,
-                stack.is_truncated,
-            )
-            for stack in stacks[len(self._stacks) :]
+            self._intern_leaves(read_stack_columns(stacks, begin, min(begin + STACKS_PER_BATCH, len(stacks))))
+            for begin in range(len(self._stacks), len(stacks), STACKS_PER_BATCH)
         ]
         self._tree.write()
         self._stacks = stacks
-        self._chains += added
-        self._rows += self._write_rows(added)
+        if added:
+            leaves = StackLeaves.concatenate(added)
+            self._leaves = StackLeaves.concatenate([self._leaves, leaves])
+            self.ids = np.concatenate([self.ids, intern_stacks(self._connection, leaves)])
+
+    def _intern_leaves(self, stacks: StackColumns) -> StackLeaves:
+        leaf, python_leaf = self._tree.intern_chains(stacks.frames, stacks.sizes, self._frames).reshape(-1, 2).T
+        outcome = np.array([MERGE_OUTCOMES[each] for each in stacks.outcomes], np.int64)
+        return StackLeaves(leaf, python_leaf, np.zeros_like(leaf), outcome, stacks.is_truncated)
 
     def find_row(self, stack: int, site: int = 0) -> StackRow:
         """Return the row of a stack of the capture, by its index; `site` is the node of its `ffi_call` (0: none)."""
+        leaves = self._leaves[stack : stack + 1]
         if not site:
-            return self._rows[stack]
+            return _build_row(self.ids[stack : stack + 1], leaves)
         found = self._rows_at_sites.get((stack, site))
         if found is None:
             entry = self.find_entry_frame(stack)
             handler = self._frames[entry] if entry is not None else []
-            at_site = replace(self._chains[stack], site_leaf=self._tree.intern_leaf(handler, parent=site))
+            site_leaf = self._tree.intern_leaf(handler, parent=site)
             self._tree.write()
-            (found,) = self._write_rows([at_site])
+            at_site = replace(leaves, site_leaf=np.array([site_leaf]))
+            found = _build_row(intern_stacks(self._connection, at_site), at_site)
             self._rows_at_sites[stack, site] = found
         return found
 
@@ -77,12 +89,9 @@ class StackRows:
         frames = self._stacks[stack].frames
         return frames[0] if frames else None
 
-    def _write_rows(self, chains: Sequence[StackLeaves]) -> list[StackRow]:
-        ids = intern_stacks(self._connection, chains)
-        return [
-            StackRow(identifier, chain.leaf, chain.python_leaf, chain.site_leaf)
-            for identifier, chain in zip(ids, chains, strict=True)
-        ]
+
+def _build_row(ids: Integers, leaves: StackLeaves) -> StackRow:
+    return StackRow(int(ids[0]), int(leaves.leaf[0]), int(leaves.python_leaf[0]), int(leaves.site_leaf[0]))
 
 
 _LINK_EVIDENCE = [how.value for how in LinkEvidence]
@@ -91,7 +100,7 @@ _LINK_EVIDENCE = [how.value for how in LinkEvidence]
 class LinkWriter:
     """Writes the causal links of one capture.
 
-    Its calls begin at the id `first`; `frames` is as for `expand_inlined_frames`.
+    Its calls begin at the id `first`; `frames` is as for `StackTree.intern_chains`.
     """
 
     def __init__(
@@ -150,31 +159,81 @@ RECOMPUTE_KIND = (
 )
 """Recomputes the first, latest and longest call of the kind ?, after one of its calls moved to another kind."""
 
-ADD_TO_KIND = (
-    "UPDATE call_kinds SET calls = calls + ?2, duration = duration + ?3, own_duration = own_duration + ?4,"
-    " longest_call = CASE WHEN (?5, ?6) > (longest, coalesce(longest_call, 0)) THEN ?6 ELSE longest_call END,"
-    " longest = max(longest, ?5), first_call = min(coalesce(first_call, ?7), ?7),"
-    " latest_call = max(coalesce(latest_call, ?8), ?8) WHERE id = ?1"
-)
-"""Adds to the totals of the kind ?1: calls, duration, own duration, longest call, first and latest call."""
+_KIND_TOTALS = "calls, duration, own_duration, longest, longest_call, first_call, latest_call"
+
+
+@dataclass(frozen=True, slots=True)
+class KindAdditions:
+    """Additions to the totals of kinds, in columns. `id` is the row of a kind, which may occur several times.
+
+    `longest` and the following columns are those of a call.
+    """
+
+    id: Integers
+    calls: Integers
+    duration: Integers
+    own_duration: Integers
+    longest: Integers
+    longest_call: Integers
+    first_call: Integers
+    latest_call: Integers
+
+    def merge_kinds(self) -> tuple[Integers, ...]:
+        """Return the columns with one row for each kind, sorted."""
+        order = np.lexsort((self.longest_call, self.longest, self.id))
+        kind, calls, duration, own_duration, longest, longest_call, first, latest = (
+            getattr(self, name)[order] for name in self.__slots__
+        )
+        starts = np.flatnonzero(np.diff(kind, prepend=-1))
+        ends = np.append(starts[1:], len(kind)) - 1
+        if not len(starts):
+            return (kind,) * len(self.__slots__)
+        return (
+            kind[starts],
+            *(np.add.reduceat(column, starts) for column in (calls, duration, own_duration)),
+            *(longest[ends], longest_call[ends]),
+            *(np.minimum.reduceat(first, starts), np.maximum.reduceat(latest, starts)),
+        )
+
+
+def add_to_kinds(connection: sqlite3.Connection, added: KindAdditions) -> None:
+    """Add to the totals of kinds."""
+    stage_rows(connection, added.merge_kinds())
+    connection.execute(
+        f"UPDATE call_kinds SET ({_KIND_TOTALS}) = (SELECT calls + c1, duration + c2, own_duration + c3,"
+        " max(longest, c4), CASE WHEN (c4, c5) > (longest, coalesce(longest_call, 0)) THEN c5 ELSE longest_call END,"
+        " min(coalesce(first_call, c6), c6), max(coalesce(latest_call, c7), c7)"
+        f" FROM {STAGED_ROWS} WHERE c0 = id) WHERE id IN (SELECT c0 FROM {STAGED_ROWS})"
+    )
+
+
+def intern_kinds(
+    connection: sqlite3.Connection,
+    capture: int,
+    stack: Integers,
+    boundary: Integers,
+    thread: Integers,
+    error: Integers,
+) -> Integers:
+    """Return the rows of these kinds of calls. Missing kinds are added with zero calls."""
+    stage_rows(connection, [np.arange(len(stack)), stack, boundary, thread, error])
+    connection.execute(
+        "INSERT OR IGNORE INTO call_kinds(stack, boundary, thread, error, capture, calls, duration, own_duration,"
+        f" longest) SELECT c1, c2, c3, c4, {capture}, 0, 0, 0, 0 FROM {STAGED_ROWS} ORDER BY c0"
+    )
+    return read_ids(
+        connection,
+        f"SELECT k.id FROM {STAGED_ROWS} CROSS JOIN call_kinds k ON k.stack = c1 AND k.capture = {capture}"
+        " AND k.boundary = c2 AND k.thread = c3 AND k.error = c4 ORDER BY c0",
+    )
 
 
 def intern_kind(
     connection: sqlite3.Connection, capture: int, stack: int, boundary: int, thread: int, error: int
 ) -> int:
     """Return the row of a kind of calls, adding it with zero calls if missing."""
-    key = (stack, boundary, thread, error, capture)
-    query = "SELECT id FROM call_kinds WHERE stack = ? AND boundary = ? AND thread = ? AND error = ? AND capture = ?"
-    known = connection.execute(query, key).fetchone()
-    if known is not None:
-        return int(known[0])
-    added = connection.execute(
-        "INSERT INTO call_kinds(stack, boundary, thread, error, capture, calls, duration, own_duration, longest)"
-        " VALUES (?, ?, ?, ?, ?, 0, 0, 0, 0)",
-        key,
-    ).lastrowid
-    assert added is not None
-    return added
+    key = (np.array([each]) for each in (stack, boundary, thread, error))
+    return int(intern_kinds(connection, capture, *key)[0])
 
 
 def recount_kinds(connection: sqlite3.Connection, kinds: Iterable[int]) -> None:

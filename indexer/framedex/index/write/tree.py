@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import sqlite3
-from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from framedex.base.nativepart import _call_stream
 from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.file.paths import is_framedex_hook, is_installed
+from framedex.index.write.bulk_rows import Integers as Integers
 from framedex.index.write.bulk_rows import copy_rows
-
-Integers = npt.NDArray[np.int64]
 
 
 def find_distinct_values(values: Integers) -> Integers:
@@ -28,10 +27,11 @@ def find_distinct_values(values: Integers) -> Integers:
 
 @dataclass(frozen=True, slots=True)
 class NodeColumns:
-    """The parent and the frame of each node, by its id; node 0 is the root."""
+    """The parent, the frame and the `user_node` of each node, by its id; node 0 is the root."""
 
     parent: Integers
     frame: Integers
+    user: Integers
 
     def path_to(self, node: int) -> list[int]:
         """Return the nodes from the outermost one to this node."""
@@ -44,12 +44,20 @@ class NodeColumns:
 
 def read_nodes(connection: sqlite3.Connection) -> NodeColumns:
     """Return the nodes of the index."""
-    three: np.dtype[Any] = np.dtype((np.int64, 3))
-    rows = np.fromiter(connection.execute("SELECT id, parent, frame FROM nodes"), three).reshape(-1, 3)
-    parent, frame = np.zeros((2, int(np.max(rows[:, 0], initial=0)) + 1), np.int64)
-    parent[rows[:, 0]] = rows[:, 1]
-    frame[rows[:, 0]] = rows[:, 2]
-    return NodeColumns(parent, frame)
+    four: np.dtype[Any] = np.dtype((np.int64, 4))
+    rows = np.fromiter(connection.execute("SELECT id, parent, frame, user_node FROM nodes"), four).reshape(-1, 4)
+    columns = np.zeros((3, int(np.max(rows[:, 0], initial=0)) + 1), np.int64)
+    columns[:, rows[:, 0]] = rows[:, 1:].T
+    return NodeColumns(*columns)
+
+
+def climb(outward: Integers, nodes: Integers) -> Iterator[Integers]:
+    """Yield these nodes, then the next node outward of each, and so on; 0 beyond the last node of a path."""
+    while True:
+        yield nodes
+        nodes = outward[nodes]
+        if not nodes.any():
+            return
 
 
 _MANY_NODES = 20_000
@@ -57,15 +65,15 @@ _MANY_NODES = 20_000
 
 @contextmanager
 def change_nodes(connection: sqlite3.Connection, changed: int) -> Iterator[None]:
-    """Drop the indexes of totals in `nodes` during the block, if it changes many rows (`changed`).
+    """Drop the indexes of totals in `nodes` during the block, if it changes most rows (`changed`).
 
-    Building the two indexes again takes a tenth of the time of changing each entry. A restricted index has temporary
-    nodes, whose indexes stay.
+    Building both indexes again takes 3 us a row of the table, and changing their entries in order takes 4 us a changed
+    row. A restricted index has temporary nodes, whose indexes stay.
     """
     query = (
         "SELECT sql, name FROM main.sqlite_master WHERE type = 'index' AND tbl_name = 'nodes' AND sql LIKE '%longest%'"
         " AND NOT EXISTS (SELECT 1 FROM temp.sqlite_master WHERE name = 'nodes')"
-        " AND ? > max(?, (SELECT max(id) FROM nodes) / 4)"
+        " AND ? > max(?, (SELECT max(id) FROM nodes) * 3 / 4)"
     )
     dropped = connection.execute(query, (changed, _MANY_NODES)).fetchall()
     for _, name in dropped:
@@ -88,11 +96,7 @@ class StackTree:
     def read(self) -> None:
         """Read the nodes of the index, and discard unwritten nodes."""
         self._stored = stored = read_nodes(self._connection)
-        keys = (stored.parent << 32) | stored.frame
-        self._nodes = dict(zip(keys.tolist(), range(len(keys)), strict=True))  # (parent, frame) -> node
-        self._nodes.pop(0)
-        self._count = len(keys)
-        self._new = array("q")  # parent and frame of each unwritten node
+        self._native = _call_stream.StackTree(stored.parent, stored.frame)
 
     @property
     def nodes(self) -> NodeColumns:
@@ -104,45 +108,46 @@ class StackTree:
 
         The path's outermost frame comes first. Missing nodes are added.
         """
-        known = self._nodes
-        node = parent
         for frame in frames:
-            key = (node << 32) | frame
-            found = known.get(key)
-            if found is None:
-                found = known[key] = self._count
-                self._new.extend((node, frame))
-                self._count += 1
-            node = found
-        return node
+            parent = self._native.intern(parent, frame)
+        return parent
 
     def intern_path(self, frames: Iterable[int], parent: int = 0) -> list[int]:
         """Return the nodes of these frames, outermost first, under a node. Missing nodes are added."""
         path: list[int] = []
         for frame in frames:
-            parent = self.intern_leaf((frame,), parent)
+            parent = self._native.intern(parent, frame)
             path.append(parent)
         return path
 
+    def intern_chains(self, chains: Integers, sizes: Integers, frames: Sequence[Sequence[int]]) -> Integers:
+        """Return the leaves of chains of recorded frames, each with its innermost frame first. Missing nodes are added.
+
+        `chains` has the frames of all chains, `sizes` their numbers. `frames[i]` are the logical frames, outermost
+        first, of the capture's frame `i`.
+        """
+        logical = np.array([each for of_frame in frames for each in of_frame], np.int64)
+        return self._native.intern_chains(chains, sizes, logical, np.cumsum([len(each) for each in frames]))
+
     def write(self) -> None:
         """Store the nodes added since the tree was read."""
-        if not self._new:
+        parent, frame = self._native.take_unwritten()
+        if not len(parent):
             return
-        new, first = self._new, len(self._stored.parent)
-        self._new = array("q")
-        parent, frame = np.frombuffer(new, np.int64).reshape(-1, 2).T
-        self._stored = stored = NodeColumns(
-            np.concatenate([self._stored.parent, parent]), np.concatenate([self._stored.frame, frame])
-        )
+        first = len(self._stored.parent)
+        added = (parent, frame, np.zeros_like(parent))
+        former = (self._stored.parent, self._stored.frame, self._stored.user)
+        self._stored = stored = NodeColumns(*map(np.concatenate, zip(former, added, strict=True)))
         nodes = np.arange(first, len(stored.parent))
         depth = self._compute_depths(nodes)
+        self._find_user_nodes(first, depth)
         zero = np.zeros_like(nodes)
         insert = (
             "INSERT INTO nodes(id, parent, frame, depth, user_node, calls, longest, makes_client, run, run_calls,"
             " run_longest)"
         )
         with change_nodes(self._connection, len(nodes)):
-            columns = (nodes, parent, frame, depth, self._find_user_nodes(first, depth), *[zero] * 6)
+            columns = (nodes, parent, frame, depth, stored.user[first:], *[zero] * 6)
             copy_rows(self._connection, insert, columns)
         # A new callee may show that a frame is on another line.
         self._connection.execute(
@@ -151,16 +156,11 @@ class StackTree:
             (build_json_list(find_distinct_values(stored.frame[parent]).tolist()),),
         )
 
-    def _find_user_nodes(self, first: int, depth: Integers) -> Integers:
-        """Return the `user_node` of each new node; see `schema.sql`. The new nodes begin at `first`."""
-        parent, frame = self._stored.parent, self._stored.frame
+    def _find_user_nodes(self, first: int, depth: Integers) -> None:
+        """Find the `user_node` of each new node; see `schema.sql`. The new nodes begin at `first`."""
+        parent, frame, user = self._stored.parent, self._stored.frame, self._stored.user
         above = find_distinct_values(parent[first:])
-        query = "SELECT n.id, n.user_node FROM json_each(?) s JOIN nodes n ON n.id = s.value"
-        rows = self._connection.execute(query, (build_json_list(above[above < first].tolist()),)).fetchall()
-        known, known_user = np.array(rows, np.int64).reshape(-1, 2).T
-        user = np.zeros(len(parent), np.int64)
-        user[known] = known_user
-        frames = find_distinct_values(np.concatenate([frame[first:], frame[known_user]]))
+        frames = find_distinct_values(np.concatenate([frame[first:], frame[user[above[above < first]]]]))
         kinds = self._find_python_frames(frames.tolist())
         is_python, is_own = np.zeros((2, int(np.max(frames)) + 1), np.bool_)
         is_python[[*kinds]] = True
@@ -171,7 +171,6 @@ class StackTree:
             outer, own = user[parent[nodes]], is_own[frame[nodes]]
             is_user = own | (is_python[frame[nodes]] & ~is_own[frame[outer]])
             user[nodes] = np.where(is_user, nodes, outer)
-        return user[first:]
 
     def _find_python_frames(self, frames: Iterable[int]) -> dict[int, bool]:
         """Return the Python frames with a location among these frames; True for the program's own frames."""
@@ -195,16 +194,10 @@ class StackTree:
 def write_chains(tree: StackTree, chains: Sequence[Sequence[int]], frames: Sequence[Sequence[int]]) -> list[int]:
     """Write the outer parts of recorded stacks, each with its innermost frame first, and return their nodes.
 
-    `frames` is as for `expand_inlined_frames`.
+    `frames` is as for `StackTree.intern_chains`.
     """
-    nodes = [tree.intern_leaf(expand_inlined_frames(chain, frames)) for chain in chains]
+    sizes = np.array([len(each) for each in chains], np.int64)
+    nodes = tree.intern_chains(np.array([*chain.from_iterable(chains)], np.int64), sizes, frames)
     tree.write()
-    return nodes
-
-
-def expand_inlined_frames(innermost_first: Sequence[int], frames: Sequence[Sequence[int]]) -> list[int]:
-    """Return the ids of the logical frames of recorded frames, outermost first.
-
-    `frames[i]` are the logical frames, outermost first, of the capture's frame `i`.
-    """
-    return [frame for recorded in reversed(innermost_first) for frame in frames[recorded]]
+    found: list[int] = nodes.tolist()
+    return found

@@ -29,7 +29,7 @@ from framedex.index.write.costs.timeline import (
 )
 from framedex.index.write.costs.wait_detection import WaitColumns, find_waits
 from framedex.index.write.programs import COMPILE_FUNCTIONS, EXECUTE_FUNCTION, LOAD_FUNCTIONS
-from framedex.index.write.tree import Integers
+from framedex.index.write.tree import Integers, NodeColumns, read_nodes
 
 TRANSFER_FUNCTIONS = find_data_functions() | HOST_COPY_FUNCTIONS
 """Functions of the C API that transfer data."""
@@ -53,9 +53,13 @@ class CaptureActivity:
 
     @classmethod
     def read(
-        cls, connection: sqlite3.Connection, capture: int, callbacks: CallbackTimes = NO_CALLBACKS
+        cls,
+        connection: sqlite3.Connection,
+        capture: int,
+        callbacks: CallbackTimes = NO_CALLBACKS,
+        nodes: NodeColumns | None = None,
     ) -> CaptureActivity:
-        """Return the activity of a capture."""
+        """Return the activity of a capture. `nodes` are the nodes of the index."""
         kinds = KindColumns.read(connection, capture)
         calls = CallColumns.read_calls_of_kinds(
             connection,
@@ -66,7 +70,7 @@ class CaptureActivity:
         events = _read_events(connection, capture, calls, callbacks)
         threads = ThreadCalls(connection, capture, kinds)
         waits = find_waits(connection, capture, calls, kinds, events, callbacks, threads)
-        code = ProgramCode(connection, capture)
+        code = ProgramCode(connection, capture, nodes or read_nodes(connection))
         finder = LoopFinder(connection, kinds, code)
         loops = (
             rounds for thread, marks in _build_marks(kinds, calls, waits) for rounds in finder.loops(thread, marks)

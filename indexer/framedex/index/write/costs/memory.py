@@ -45,7 +45,8 @@ def write_memory(connection: sqlite3.Connection, capture: int, activity: Capture
     if not pieces.devices:
         return
     pieces = add_program_pieces(connection, capture, pieces)
-    line_of = LineGroups.from_calls(connection, pieces.recorded_in, pieces.kind)
+    kinds, tree = activity.kinds, activity.code.nodes
+    line_of = LineGroups.from_calls(connection, pieces.recorded_in, pieces.kind, kinds, tree)
     growth = MemoryGrowth(activity, line_of.nodes)
     memories = []
     for position, device in enumerate(pieces.devices):
@@ -54,7 +55,7 @@ def write_memory(connection: sqlite3.Connection, capture: int, activity: Capture
         for is_by_way, groups in enumerate((line_of.line, line_of.path)):
             _write_lines(connection, (capture, device, is_by_way), memory, groups[memory.rows], line_of, growth)
         memories.append(memory)
-    _write_failures(connection, capture, pieces, memories, line_of)
+    _write_failures(connection, capture, pieces, memories, line_of, activity)
 
 
 def _read_pieces(connection: sqlite3.Connection, capture: int) -> MemoryPieces:
@@ -236,6 +237,7 @@ def _write_failures(
     pieces: MemoryPieces,
     memories: Sequence[_DevicePieces],
     line_of: LineGroups,
+    activity: CaptureActivity,
 ) -> None:
     query = (
         "SELECT c.id, c.start, coalesce(c.arguments, 0), b.boundary = 'mock_tpu', b.name FROM call_kinds k"
@@ -252,7 +254,7 @@ def _write_failures(
     failing, position = np.unique(outer, return_inverse=True)
     query = f"SELECT kind FROM call_rows WHERE id {IN_JSON} ORDER BY id"
     (kinds,) = read_columns(connection.execute(query, (build_json_list(failing.tolist()),)), 1)
-    lines = LineGroups.from_calls(connection, outer, kinds[position])
+    lines = LineGroups.from_calls(connection, outer, kinds[position], activity.kinds, activity.code.nodes)
     programs = find_programs_of_runs(connection, capture, failing)
     # for each outermost call the row of its first failed allocation, else its first failure
     failed: dict[int, int] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -12,13 +12,15 @@ import numpy as np
 
 from framedex.base.regularfile import read_regular
 from framedex.captures.stored_files import read_cells
-from framedex.index.file.conventions import IN_JSON, PYTHON_LEAF, build_json_list
+from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.file.values import read_stored_text
-from framedex.index.write.tree import Integers
+from framedex.index.write.costs.timeline import KindColumns
+from framedex.index.write.tree import Integers, NodeColumns, climb, find_distinct_values
 from framedex.sources.file_versions import compute_blob_name
 from framedex.sources.python_syntax import PythonScopes, Scope, SourceLoop, StatementBlock
 
 _MAX_FILE_BYTES = 4 << 20  # the maximum size of a parsed file, bytes
+_PATHS_AT_ONCE = 1 << 14
 
 
 class SourceFile:
@@ -98,8 +100,9 @@ class PythonPath:
 class ProgramCode:
     """The Python paths of stacks and nodes of a capture."""
 
-    def __init__(self, connection: sqlite3.Connection, capture: int) -> None:
+    def __init__(self, connection: sqlite3.Connection, capture: int, nodes: NodeColumns) -> None:
         self._connection = connection
+        self.nodes = nodes
         (path,) = connection.execute("SELECT path FROM captures WHERE id = ?", (capture,)).fetchone()
         self._cells = read_cells(Path(path))
         self._frames: dict[int, CodeFrame] = {}
@@ -107,27 +110,27 @@ class ProgramCode:
 
     def find_node_paths(self, nodes: Iterable[int]) -> dict[int, PythonPath]:
         """Return the path that ends at each node with Python frames."""
-        query = (
-            "WITH RECURSIVE up(id, parent, frame, is_own) AS (SELECT n.id, n.parent, n.frame, n.user_node = n.id"
-            " FROM json_each(?) s CROSS JOIN nodes n ON n.id = s.value UNION SELECT n.id, n.parent, n.frame,"
-            " n.user_node = n.id FROM up CROSS JOIN nodes n ON n.id = up.parent) SELECT * FROM up"
-        )
-        wanted = sorted({*nodes} - {0})
-        steps = {node: step for node, *step in self._connection.execute(query, (build_json_list(wanted),))}
-        self._read_frames({frame for _, frame, _ in steps.values()})
-        return {node: path for node in wanted if (path := self._build_path(steps, node)).frames}
+        wanted = np.array(sorted({*nodes} - {0}), np.int64)
+        found: dict[int, PythonPath] = {}
+        for first in range(0, len(wanted), _PATHS_AT_ONCE):
+            ends = wanted[first : first + _PATHS_AT_ONCE]
+            for node, path in zip(ends.tolist(), self._build_paths(ends), strict=True):
+                if path.frames:
+                    found[node] = path
+        return found
 
-    def _build_path(self, steps: dict[int, list[int]], node: int) -> PythonPath:
-        frames, own = [], []
-        while node in steps:
-            parent, frame, is_own = steps[node]
-            if frame in self._frames:
-                frames.append(self._frames[frame])
-                if is_own:
-                    own.append((len(frames), node))
-            node = parent
-        count = len(frames)
-        return PythonPath(tuple(reversed(frames)), tuple((count - position, node) for position, node in reversed(own)))
+    def _build_paths(self, ends: Integers) -> Iterator[PythonPath]:
+        paths = np.stack([*climb(self.nodes.parent, ends)][::-1], axis=1)
+        frames, is_own = self.nodes.frame[paths], self.nodes.user[paths] == paths
+        distinct = find_distinct_values(frames.reshape(-1))
+        self._read_frames({*distinct.tolist()})
+        is_python = np.zeros(int(distinct[-1]) + 1, np.bool_)
+        is_python[[frame for frame in distinct.tolist() if frame in self._frames]] = True
+        kept = is_python[frames]
+        for row, is_kept in enumerate(kept):
+            path, own = paths[row, is_kept], np.flatnonzero(is_own[row, is_kept])
+            code = tuple(map(self._frames.__getitem__, frames[row, is_kept].tolist()))
+            yield PythonPath(code, tuple(zip(own.tolist(), path[own].tolist(), strict=True)))
 
     def _read_frames(self, frames: set[int]) -> None:
         query = (
@@ -158,37 +161,28 @@ class LineGroups:
     nodes: Integers
 
     @classmethod
-    def from_calls(cls, connection: sqlite3.Connection, calls: Integers, kinds: Integers) -> LineGroups:
+    def from_calls(
+        cls, connection: sqlite3.Connection, calls: Integers, kinds: Integers, columns: KindColumns, tree: NodeColumns
+    ) -> LineGroups:
         """Group these calls of these kinds. The call 0 has no line."""
-        nodes = _find_line_nodes(connection, calls, kinds)
+        nodes = _find_line_nodes(connection, calls, columns.node[kinds])
         known, position = np.unique(nodes, return_inverse=True)
-        ways = LinePaths(connection, known.tolist())
-        node = [0]  # group 0: the line is unknown
-        number: dict[tuple[object, ...], int] = {}
-        of_node = {0: (0, 0)}
-        for each in sorted({*known.tolist()} - {0}):
-            way = ways.path_to(each)
-            groups = []
-            for key in (("line", way[:2]), ("way", way)):
-                if key not in number:
-                    number[key] = len(node)
-                    node.append(each)
-                groups.append(number[key])
-            of_node[each] = groups[0], groups[1]
-        groups_of_calls = np.array([of_node[each] for each in known.tolist()], np.int64).reshape(-1, 2)[position]
-        return cls(groups_of_calls[:, 0], groups_of_calls[:, 1], tuple(node), nodes)
+        is_known = known > 0
+        line, path = number_line_paths(connection, tree, known[is_known])
+        # Groups are numbered in the order of the nodes. Group 0: the line is unknown.
+        keys = np.stack([2 * line, 2 * path + 1], axis=1).reshape(-1)
+        _, first, number = np.unique(keys, return_index=True, return_inverse=True)
+        rank = np.empty_like(first)
+        rank[np.argsort(first)] = np.arange(len(first))
+        groups = np.zeros((len(known), 2), np.int64)
+        groups[is_known] = rank[number].reshape(-1, 2) + 1
+        node = (0, *known[is_known][np.sort(first) // 2].tolist())
+        return cls(groups[position, 0], groups[position, 1], node, nodes)
 
 
-def _find_line_nodes(connection: sqlite3.Connection, calls: Integers, kinds: Integers) -> Integers:
+def _find_line_nodes(connection: sqlite3.Connection, calls: Integers, of_stacks: Integers) -> Integers:
     """Return the node of each call's line, from its stack, else from its causal link; 0: unknown or ambiguous."""
-    known, position = np.unique(kinds, return_inverse=True)
-    query = (
-        "SELECT k.id, n.user_node FROM call_kinds k JOIN stacks s ON s.id = k.stack"
-        f" JOIN nodes n ON n.id = {PYTHON_LEAF}"
-        f" WHERE n.user_node AND k.id {IN_JSON}"
-    )
-    by_stack = dict(connection.execute(query, (build_json_list(known.tolist()),)))
-    nodes = np.array([by_stack.get(kind, 0) for kind in known.tolist()], np.int64)[position]
+    nodes = of_stacks.copy()
     without = np.flatnonzero((nodes == 0) & (calls > 0))
     linked = (
         "SELECT l.call, min(n.user_node) FROM call_links l JOIN nodes n ON n.id = l.node"
@@ -199,26 +193,20 @@ def _find_line_nodes(connection: sqlite3.Connection, calls: Integers, kinds: Int
     return nodes
 
 
-class LinePaths:
-    """The sequences of program lines that lead to nodes."""
+def number_line_paths(connection: sqlite3.Connection, tree: NodeColumns, nodes: Integers) -> tuple[Integers, Integers]:
+    """Return the number of each node's line, and of the sequence of program lines that leads to it.
 
-    def __init__(self, connection: sqlite3.Connection, nodes: Iterable[int]) -> None:
-        self._steps: dict[int, tuple[int, int, int]] = {}  # node -> (function, line, next node outward)
-        coming = {*nodes} - {0}
-        query = (
-            "SELECT n.id, fr.function, fr.recorded_line, coalesce(p.user_node, 0) FROM nodes n"
-            " JOIN frames fr ON fr.id = n.frame LEFT JOIN nodes p ON p.id = n.parent"
-            f" WHERE n.id {IN_JSON}"
-        )
-        while coming:
-            new = {node: step for node, *step in connection.execute(query, (build_json_list(coming),))}
-            self._steps.update((node, (step[0], step[1], step[2])) for node, step in new.items())
-            coming = {step[2] for step in new.values()} - {0} - self._steps.keys()
-
-    def path_to(self, node: int) -> tuple[int, ...]:
-        """Return the sequence to a node as function, line, function, line, ...; the innermost line first."""
-        found: list[int] = []
-        while node in self._steps:
-            function, line, node = self._steps[node]
-            found += (function, line)
-        return tuple(found)
+    Equal lines of a function have equal numbers, and so have equal sequences. A number is at least 1.
+    """
+    levels = [*climb(tree.user[tree.parent], nodes)]
+    frames = find_distinct_values(tree.frame[np.concatenate(levels)])
+    query = f"SELECT id, function, coalesce(recorded_line, -1) FROM frames WHERE id {IN_JSON}"
+    rows = np.array(connection.execute(query, (build_json_list(frames.tolist()),)).fetchall(), np.int64).reshape(-1, 3)
+    line_of_frame = np.zeros(int(np.max(frames, initial=0)) + 1, np.int64)
+    line_of_frame[rows[:, 0]] = np.unique(rows[:, 1:], axis=0, return_inverse=True)[1].reshape(-1) + 1
+    path = np.zeros(len(nodes), np.int64)  # 0: no further line
+    for level in reversed(levels):
+        key = line_of_frame[tree.frame[level]] * (int(np.max(path, initial=0)) + 1) + path
+        distinct, path = np.unique(key, return_inverse=True)
+        path += distinct[:1].any()
+    return line_of_frame[tree.frame[nodes]], path

@@ -61,18 +61,18 @@ class KindColumns:
     def read(cls, connection: sqlite3.Connection, capture: int) -> KindColumns:
         """Return all kinds of a capture."""
         rows = connection.execute(
-            "SELECT k.id, b.name, k.thread, coalesce(n.user_node, 0), k.stack, coalesce(n.id, 0) FROM call_kinds k"
-            " JOIN boundaries b ON b.id = k.boundary JOIN stacks s ON s.id = k.stack"
-            f" LEFT JOIN nodes n ON n.id = {PYTHON_LEAF}"
-            " WHERE k.capture = ?",
+            "SELECT k.id, k.boundary, k.thread, coalesce(n.user_node, 0), k.stack, coalesce(n.id, 0) FROM call_kinds k"
+            f" JOIN stacks s ON s.id = k.stack LEFT JOIN nodes n ON n.id = {PYTHON_LEAF} WHERE k.capture = ?",
             (capture,),
-        ).fetchall()
-        names = tuple(sorted({row[1] for row in rows}))
-        position = {name: index for index, name in enumerate(names)}
-        columns_of = np.zeros((5, max((row[0] for row in rows), default=0) + 1), np.int64)
-        for kind, name, *columns in rows:
-            columns_of[:, kind] = position[name], *columns
-        return cls(names, *columns_of)
+        )
+        kind, boundary, *columns = read_columns(rows, 6)
+        boundaries, number = np.unique(boundary, return_inverse=True)
+        query = f"SELECT name FROM boundaries WHERE id {IN_JSON} ORDER BY id"
+        of_boundary = [name for (name,) in connection.execute(query, (build_json_list(boundaries.tolist()),))]
+        names = sorted({*of_boundary})
+        columns_of = np.zeros((5, int(np.max(kind, initial=0)) + 1), np.int64)
+        columns_of[:, kind] = np.array([names.index(name) for name in of_boundary], np.int64)[number], *columns
+        return cls(tuple(names), *columns_of)
 
     def find_kinds(self, names: Iterable[str]) -> Integers:
         """Return the kinds of the calls of these functions."""

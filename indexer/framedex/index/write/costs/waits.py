@@ -14,11 +14,11 @@ import numpy as np
 from framedex.index.write.costs.activity import TRANSFER_FUNCTIONS, CaptureActivity
 from framedex.index.write.costs.loops import LoopRounds
 from framedex.index.write.costs.pieces import FOREVER, select_peaks
-from framedex.index.write.costs.program_code import LinePaths
+from framedex.index.write.costs.program_code import number_line_paths
 from framedex.index.write.costs.timeline import KindColumns
 from framedex.index.write.costs.wait_detection import WAIT_REASONS, WaitColumns
 from framedex.index.write.programs import COMPILE_FUNCTIONS, EXECUTE_FUNCTION, LOAD_FUNCTIONS
-from framedex.index.write.tree import Integers
+from framedex.index.write.tree import Integers, NodeColumns
 
 MAX_LOOPS = 20
 """The maximum number of stored loops of a capture. The longest loops are stored."""
@@ -36,7 +36,7 @@ def write_waits(connection: sqlite3.Connection, capture: int, activity: CaptureA
     if not len(activity.calls):
         return
     _write_totals(connection, capture, activity)
-    _write_waits(connection, capture, activity.waits, activity.kinds)
+    _write_waits(connection, capture, activity.waits, activity.kinds, activity.code.nodes)
     _LoopWriter(connection, capture, activity).write()
 
 
@@ -76,13 +76,19 @@ def _compute_covered_time(start: Integers, end: Integers) -> int:
     return int(np.maximum(until - since, 0).sum())
 
 
-def _write_waits(connection: sqlite3.Connection, capture: int, found: WaitColumns, kinds: KindColumns) -> None:
+def _write_waits(
+    connection: sqlite3.Connection, capture: int, found: WaitColumns, kinds: KindColumns, tree: NodeColumns
+) -> None:
     """Write the waits of each thread, grouped by the sequence of the program's lines that led to them."""
     node = kinds.node[found.kind]
-    ways = LinePaths(connection, np.unique(node).tolist())
-    number: dict[tuple[int, ...], int] = {}
-    first_of = {each: number.setdefault(ways.path_to(each), each) for each in np.unique(node).tolist()}
-    key = np.array([first_of[each] for each in node.tolist()], np.int64)
+    known, position = np.unique(node, return_inverse=True)
+    is_known = known > 0
+    _, first, path = np.unique(
+        number_line_paths(connection, tree, known[is_known])[1], return_index=True, return_inverse=True
+    )
+    first_of = known.copy()  # the first node with the same sequence of lines
+    first_of[is_known] = known[is_known][first[path]]
+    key = first_of[position]
     order = np.lexsort((found.call, key, found.reason, kinds.thread[found.kind]))
     groups = np.stack([kinds.thread[found.kind], found.reason, key])[:, order]
     begins = np.flatnonzero(np.append(True, (groups[:, 1:] != groups[:, :-1]).any(axis=0))[: len(order)])
