@@ -1,4 +1,4 @@
-// Causal links: from a call on a thread without Python to the Python stack that caused it.
+// Causal links: from a call on a native thread to the Python stack that caused it.
 //
 // XLA compiles on its own threads while the Python thread that requested it waits in one native call. That thread makes
 // no calls meanwhile, but often makes calls just before and after, from the same Python code. It waited in the part
@@ -13,7 +13,7 @@
 #include "call_stream/call_groups.h"
 #include "call_stream/recorded_call.h"
 #include "call_stream/shared_chains.h"
-#include "call_stream/work_pieces.h"
+#include "call_stream/work_tracker.h"
 
 namespace framedex::call_stream {
 
@@ -54,11 +54,11 @@ class CausalLinks {
   const std::vector<std::vector<uint32_t>>& chains() const { return chains_.chains(); }
 
  private:
-  struct OutermostCall {  // an outermost call of a thread with Python
+  struct OutermostCall {  // an outermost call of a Python thread
     uint64_t row = kNoRow;
     uint32_t stack = 0;
   };
-  // The calls so far of a thread with Python.
+  // The calls so far of a Python thread.
   struct PythonThread {
     int64_t busy_until = INT64_MIN;
     uint64_t unreturned = 0;  // calls
@@ -82,8 +82,7 @@ class CausalLinks {
     bool is_settled;  // whether all calls with its start time are known
     LinkCandidates candidates;
     Rows rows;
-    uint64_t
-        receiver_call;  // the outermost call in which a thread with Python received its object; kNoRow: none so far
+    uint64_t receiver_call;  // the outermost call in which a Python thread received its object; kNoRow: none so far
     uint32_t receiver_thread;
   };
 
@@ -92,9 +91,9 @@ class CausalLinks {
   void add_pause(uint32_t thread, const OutermostCall& before, const OutermostCall& after, LinkCandidates* candidates);
   void add_python_call(const RecordedCall& call, PythonThread* thread);
   void end_pauses(const RecordedCall& call, const PythonThread& thread);
-  void receive_piece(Piece piece, const RecordedCall& call);
-  void drop_piece(Piece piece);
-  void begin_root(const RecordedCall& call, Piece piece);
+  void receive_piece(WorkId piece, const RecordedCall& call);
+  void drop_piece(WorkId piece);
+  void begin_root(const RecordedCall& call, WorkId piece);
   void add_nested(const RecordedCall& call);
   void keep(LinkCandidates candidates, const Rows& rows);
   void link_to_candidates(const LinkCandidates& candidates, const Rows& rows);
@@ -102,7 +101,7 @@ class CausalLinks {
   void link(const Rows& rows, const CallGap& pause, LinkEvidence how);
   bool may_be_cause(const CallGap& pause) const { return pause.is_one_line || python_.size() == 1; }
 
-  WorkPieces work_;
+  WorkTracker work_;
   SharedChains chains_;
   bool lacks_calls_;
   std::map<uint32_t, PythonThread> python_;

@@ -36,7 +36,7 @@ std::string null_functions(size_t plugin) {
   return names;
 }
 
-size_t undescribed_functions(size_t plugin) {
+size_t count_undescribed_functions(size_t plugin) {
   size_t count = 0;
   for (const TracedTable& table : traced_tables()) {
     if (table.number == plugin && table.size > table.described_size)

@@ -47,7 +47,7 @@ TracedTables traced_tables();
 // Returns the names of a plug-in's functions whose slots are null, separated by commas.
 std::string null_functions(size_t plugin);
 // Returns the number of functions that a plug-in has in addition to the described ones.
-size_t undescribed_functions(size_t plugin);
+size_t count_undescribed_functions(size_t plugin);
 
 // Returns why a plug-in lacks a function: "null", "beyond the table", or nullptr if it has it.
 inline const char* missing(const void* function, size_t size, size_t offset) {

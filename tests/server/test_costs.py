@@ -17,7 +17,7 @@ from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient
 
 from framedex.index import Index
-from framedex_server.answers.costs import ANSWERS, query_rows, query_rows_by_path
+from framedex_server.answers.costs import COST_KINDS, query_rows, query_rows_by_path
 from framedex_server.features.line_marks import fit_columns
 from tests.gitrepository import commit_all
 from tests.indexer.forgotten import forget_states
@@ -250,7 +250,7 @@ async def test_diagnostics_are_on_expensive_lines(project: Project, connect: Con
     assert why == "update: x was float32[128], [256], [384], [512], [640], [768]; pad or bucket dimension 0"
     assert (project.line("runs"), "transfers") in found
     grown = found[project.line("keeps"), "memory"].message.split("\n")
-    assert "device 0: each of 6 rounds leaves 1.75 KiB: a leak, unless the program needs them" in grown
+    assert "device 0: each of 6 iterations leaves 1.75 KiB: a leak, unless the program needs them" in grown
     # Explicit transfers and single compilations are not highlighted.
     assert (project.line("keeps"), "transfers") not in found
     assert (project.line("second way"), "compiles") not in found
@@ -472,7 +472,7 @@ async def test_a_malformed_request_is_refused(recorded: Project, connect: Connec
 
 
 async def test_the_stacks_to_lines_are_listed_by_line_latest_first(recorded: Project) -> None:
-    answer = ANSWERS["transfers"]
+    answer = COST_KINDS["transfers"]
     with Index.open(recorded.index) as index:
         rows = query_rows(index, answer, [1, 2])
         found = query_rows_by_path(index, answer, [1, 2], rows)

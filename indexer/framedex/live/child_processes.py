@@ -75,7 +75,7 @@ def _is_idle(child: Child) -> bool:
 
 
 def _do_others_wait(root: Wait, snapshot: ProcessSnapshot) -> bool:
-    """Whether all other threads with Python wait for a thread of the process, without a timeout."""
+    """Whether all other Python threads wait for a thread of the process, without a timeout."""
     others = (each for each in snapshot.threads if each.tid != root.thread.tid and each.python is not None)
     return all(
         each.task is not None and each.task.activity is Activity.FUTEX and each.task.until_ns is None for each in others

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from framedex.commands.main import cli
-from framedex.commands.output.render_memory import memory_lines
+from framedex.commands.output.render_memory import render_memory_lines
 from framedex.index import Index, Store
 from framedex.index.write.costs.activity import CaptureActivity
 from framedex.index.write.costs.memory import write_memory
@@ -246,7 +246,7 @@ def test_rounds_that_leave_nothing_do_not_count(recorded: Recorded) -> None:
 @pytest.mark.exhaustive
 def test_growth_by_threads_may_lack_a_round_in_progress(recorded: Recorded) -> None:
     (line,) = recorded.devices("by_threads")[0].lines
-    assert line.growth == pytest.approx(4 * KIB, rel=1 / 10)  # of 12 rounds, 10 are measured
+    assert line.growth == pytest.approx(4 * KIB, rel=1 / 10)  # of 12 iterations, 10 are measured
 
 
 def test_repeatedly_donated_memory_does_not_grow(recorded: Recorded) -> None:
@@ -287,7 +287,7 @@ def test_devices_with_equal_figures_are_shown_once(recorded: Recorded) -> None:
     alike = [replace(device, device=str(number), peak_time=number, peak_call=number) for number in (0, 1, 2, 5)]
 
     text = "\n".join(
-        "".join(span.text for span in line) for line in memory_lines([*alike, other], 20, shows_capture=False)
+        "".join(span.text for span in line) for line in render_memory_lines([*alike, other], 20, shows_capture=False)
     )
 
     assert re.findall(r"^devices? .*?  ", text, re.MULTILINE) == ["devices 0-2, 5, each  ", "device 9  "]

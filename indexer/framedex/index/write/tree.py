@@ -64,7 +64,7 @@ _MANY_NODES = 20_000
 
 
 @contextmanager
-def change_nodes(connection: sqlite3.Connection, changed: int) -> Iterator[None]:
+def defer_node_indexes(connection: sqlite3.Connection, changed: int) -> Iterator[None]:
     """Drop the indexes of totals in `nodes` during the block, if it changes most rows (`changed`).
 
     Building both indexes again takes 3 us a row of the table, and changing their entries in order takes 4 us a changed
@@ -146,7 +146,7 @@ class StackTree:
             "INSERT INTO nodes(id, parent, frame, depth, user_node, calls, longest, makes_client, run, run_calls,"
             " run_longest)"
         )
-        with change_nodes(self._connection, len(nodes)):
+        with defer_node_indexes(self._connection, len(nodes)):
             columns = (nodes, parent, frame, depth, stored.user[first:], *[zero] * 6)
             copy_rows(self._connection, insert, columns)
         # A new callee may show that a frame is on another line.

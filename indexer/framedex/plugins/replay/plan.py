@@ -83,7 +83,7 @@ class Operation:
     def parse(cls, line: str) -> Operation:
         """Parse a line of a plan. Raises ValueError."""
         action, row, *operands = line.split(" ")
-        make = cls(Action(action), int(row), plan_words(operands))
+        make = cls(Action(action), int(row), encode_plan_words(operands))
         if len(operands) < _LEAST_OPERANDS.get(make.action, 1):
             raise ValueError("an operand of an operation is missing")
         numbers = [int(each) for each in operands[:6]] if action == Action.EXECUTE else [int(operands[0])]
@@ -163,7 +163,7 @@ class HandlerResult:
     def text(self) -> str:
         """Return the result as a line of the plan."""
         words = (self.row, quote(self.target, safe=""), self.signature, self.arguments, self.content)
-        return " ".join((_RESULT_WORD, *plan_words(words)))
+        return " ".join((_RESULT_WORD, *encode_plan_words(words)))
 
     @classmethod
     def is_line(cls, line: str) -> bool:
@@ -257,7 +257,7 @@ class Plan:
         return "".join(f"{line}\n" for line in lines)
 
     @property
-    def answers(self) -> tuple[str, ...]:
+    def answer_contents(self) -> tuple[str, ...]:
         """The contents of all answers of host callbacks and FFI handlers."""
         callbacks = (Callbacks.parse(find_callback_words(each)) for each in self.executions)
         of_handlers = (each.content for each in self.handler_results if each.content != UNKNOWN)
@@ -356,7 +356,7 @@ def _format_option_line(name: str, value: OptionValue) -> str:
     return f"option 0 {name} {kind} {text}".rstrip()
 
 
-def plan_words(values: Iterable[object]) -> tuple[str, ...]:
+def encode_plan_words(values: Iterable[object]) -> tuple[str, ...]:
     """Return the values as words of the plan. Raises ValueError for a value that is not one word."""
     found = tuple(map(str, values))
     if any(word.split() != [word] for word in found):

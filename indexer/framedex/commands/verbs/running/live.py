@@ -16,7 +16,7 @@ import click
 from framedex.base.errors import FramedexError
 from framedex.commands.inputs.processes import find_process
 from framedex.commands.output.console import json_option, print_json, print_lines
-from framedex.commands.output.render_live import snapshot_lines
+from framedex.commands.output.render_live import render_snapshot_lines
 from framedex.live.model import ProcessSnapshot, ProcessState
 from framedex.live.snapshot import take_snapshot
 from framedex.live.targets import find_target_of_capture
@@ -66,10 +66,10 @@ def live(
         _show_native(index_path, take_snapshot(target), all_frames=all_frames, as_json=as_json)
         return
     if as_json:
-        print_json(_live_document(target, job))
+        print_json(_build_live_document(target, job))
         return
     if once or not sys.stdout.isatty():
-        print_lines(_live_lines(target, job, all_frames=all_frames))
+        print_lines(_render_live_lines(target, job, all_frames=all_frames))
         return
     with suppress(KeyboardInterrupt):
         if job is None:
@@ -83,12 +83,12 @@ def _watch_process(target: Target, *, all_frames: bool) -> None:
     """Update the view of a process until it ends. The last view remains, with the end below it."""
     snapshot = take_snapshot(target)
     while snapshot.state is not ProcessState.ENDED:
-        _show_view(snapshot_lines(snapshot, all_frames=all_frames))
+        _show_view(render_snapshot_lines(snapshot, all_frames=all_frames))
         time.sleep(_INTERVAL_S)
         command = snapshot.command
         snapshot = take_snapshot(target)
         snapshot = replace(snapshot, command=snapshot.command or command)
-    print_lines(snapshot_lines(snapshot, all_frames=all_frames))
+    print_lines(render_snapshot_lines(snapshot, all_frames=all_frames))
 
 
 def _show_view(lines: Iterable[Line]) -> None:
@@ -99,9 +99,9 @@ def _show_view(lines: Iterable[Line]) -> None:
     print_lines(shown, rows, ". All of them: framedex live --once")
 
 
-def _live_lines(target: Target, job: RunningJob | None, *, all_frames: bool) -> Iterator[Line]:
+def _render_live_lines(target: Target, job: RunningJob | None, *, all_frames: bool) -> Iterator[Line]:
     if job is None:
-        return snapshot_lines(take_snapshot(target), all_frames=all_frames)
+        return render_snapshot_lines(take_snapshot(target), all_frames=all_frames)
     return _rank_lines(job, all_frames=all_frames)
 
 
@@ -111,15 +111,15 @@ def _rank_lines(job: RunningJob, *, all_frames: bool) -> Iterator[Line]:
     return rank_snapshot_lines(_take_rank_snapshots(job.ranks[:_MAX_RANKS]), len(job.ranks), all_frames=all_frames)
 
 
-def _live_document(target: Target, job: RunningJob | None) -> dict[str, Any]:
-    from framedex.live.documents import snapshot_document
+def _build_live_document(target: Target, job: RunningJob | None) -> dict[str, Any]:
+    from framedex.live.documents import build_snapshot_document
 
     if job is None:
-        return snapshot_document(take_snapshot(target))
+        return build_snapshot_document(take_snapshot(target))
     snapshots = _take_rank_snapshots(job.ranks)
     return {
         "job": job.name,
-        "ranks": [{"rank": rank, "look": snapshot_document(snapshot)} for rank, snapshot in snapshots.items()],
+        "ranks": [{"rank": rank, "look": build_snapshot_document(snapshot)} for rank, snapshot in snapshots.items()],
     }
 
 
@@ -129,7 +129,7 @@ def _take_rank_snapshots(ranks: Iterable[RankState]) -> dict[int, ProcessSnapsho
 
 def _show_native(index_path: Path | None, snapshot: ProcessSnapshot, *, all_frames: bool, as_json: bool) -> None:
     from framedex.commands.inputs.native_names import name_native_frames
-    from framedex.commands.output.render_native import native_snapshot_document, native_snapshot_lines
+    from framedex.commands.output.render_native import build_native_snapshot_document, render_native_snapshot_lines
     from framedex.live.native.stopped import read_living_stacks
 
     if snapshot.state in (ProcessState.ENDED, ProcessState.ELSEWHERE):
@@ -141,6 +141,6 @@ def _show_native(index_path: Path | None, snapshot: ProcessSnapshot, *, all_fram
     stacks = read_living_stacks(snapshot.pid)
     names = name_native_frames(stacks, index_path)
     if as_json:
-        print_json(native_snapshot_document(snapshot, stacks, names))
+        print_json(build_native_snapshot_document(snapshot, stacks, names))
     else:
-        print_lines(native_snapshot_lines(snapshot, stacks, names, all_frames=all_frames))
+        print_lines(render_native_snapshot_lines(snapshot, stacks, names, all_frames=all_frames))
