@@ -107,7 +107,7 @@ class Settings:
         return settings, reading.problems
 
 
-def setting_keys() -> list[str]:
+def list_setting_keys() -> list[str]:
     """Every top-level key of the settings."""
     return sorted(_READERS)
 
@@ -166,7 +166,7 @@ class _SettingsReader:
         return replace(settings, links=links)
 
     def read_mirrors(self, settings: Settings, value: object) -> Settings:
-        from framedex.sources.fetching.addresses import address_problem, is_local
+        from framedex.sources.fetching.addresses import find_address_problem, is_local
 
         if not isinstance(value, Mapping):
             self._report_wrong_value("mirrors", 'write a table: xla = "https://git.example.org/xla.git"')
@@ -175,7 +175,7 @@ class _SettingsReader:
         mirrors = {}
         for component in (each for each in _MIRRORED if each in value):
             address = value[component]
-            problem = address_problem(address) if isinstance(address, str) else "write the address of a repository"
+            problem = find_address_problem(address) if isinstance(address, str) else "write the address of a repository"
             if problem is not None or not isinstance(address, str):
                 self._report_wrong_value(f"mirrors.{component}", problem or "")
             elif is_local(address) and not address.startswith("file:"):

@@ -18,7 +18,7 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING, TypeVar
 
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.index import find_index
 from framedex.index.file.database import EmptyIndexError, LockedIndexError, OutdatedIndexError, changed_index_error
 from framedex_server.session_thread import SessionThread
@@ -471,7 +471,7 @@ class NothingRecordedError(FramedexError):
 
 def _removed_error(path: Path) -> FramedexError:
     return FramedexError(
-        f"The index {printable(str(path))} was removed.",
+        f"The index {make_printable(str(path))} was removed.",
         "Run `framedex index` to rebuild it from the captures. The server will notice.",
     )
 

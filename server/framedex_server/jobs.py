@@ -21,7 +21,7 @@ from typing import Any
 
 from framedex.base.errors import FramedexError
 from framedex.base.folders import iterate_folders_upwards
-from framedex.base.interpreters import own_code_command, own_module_command
+from framedex.base.interpreters import build_own_code_command, build_own_module_command
 from framedex_server.indexes import find_projects_below
 
 ReportProgress = Callable[[str, int, int | None], None]
@@ -75,7 +75,7 @@ class IndexingWorker:
     async def _ensure_process(self) -> Process:
         if self._process is None or self._process.returncode is not None:
             self._process = await asyncio.create_subprocess_exec(  # noqa: TID251
-                *own_module_command("framedex_server.worker", self._open_folders()),
+                *build_own_module_command("framedex_server.worker", self._open_folders()),
                 stdin=PIPE,
                 stdout=PIPE,
                 limit=MAX_LINE_BYTES,
@@ -119,7 +119,7 @@ async def record_script(
     """
     cli = "from framedex.commands.main import cli; cli(prog_name='framedex')"
     process = await asyncio.create_subprocess_exec(  # noqa: TID251
-        *own_code_command(cli, open_folders),
+        *build_own_code_command(cli, open_folders),
         *("run", str(script)),
         cwd=folder,
         stdin=DEVNULL,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 
 _URL_SAFE_CHARACTERS = ":/#?&=%@+~,;!-._"
 
@@ -41,7 +41,7 @@ class Markup:
 
     def text(self, text: str) -> str:
         """Escape text outside code, so that no character acts as markup."""
-        shown = printable(text)
+        shown = make_printable(text)
         return _ACTIVE_MARKUP.sub(r"\\\g<0>", shown) if self.markdown else shown
 
     def strong(self, text: str) -> str:
@@ -50,7 +50,7 @@ class Markup:
 
     def code(self, text: str) -> str:
         """Return a name from a capture or a source file as a code span."""
-        return self.literal(printable(text))
+        return self.literal(make_printable(text))
 
     def literal(self, text: str) -> str:
         """Return a string that `framedex.base.plaintext.printable` has already processed, as a code span."""
@@ -70,7 +70,7 @@ class Markup:
 
     def block(self, lines: Sequence[str], language: str) -> str:
         """Return source lines as a code block, with syntax highlighting if the client supports it."""
-        shown = [printable(line.expandtabs(4))[:MAX_LINE_CHARACTERS] for line in lines]
+        shown = [make_printable(line.expandtabs(4))[:MAX_LINE_CHARACTERS] for line in lines]
         if not self.markdown:
             return "\n".join(f"    {line}" for line in shown)
         # CommonMark: a block ends at a run of backticks at least as long as the one that opened it.

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.base.words import count
 from framedex.model.locations import is_framedex_file, path_in_repository
 from framedex.path_resolution.files import file_exists
@@ -109,7 +109,7 @@ def find_first_public(locations: Iterable[Location | None]) -> Location | None:
 
 def format_short_location(location: Location) -> str:
     """Return a short location: `xla/pjrt/pjrt_client.cc:1187`."""
-    return f"{printable(path_in_repository(location.path))}:{location.line}"
+    return f"{make_printable(path_in_repository(location.path))}:{location.line}"
 
 
 def is_named(name: str, word: str) -> bool:

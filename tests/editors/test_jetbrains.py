@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 import click
 
 from framedex.commands.main import cli
-from framedex.settings import Settings, setting_keys
+from framedex.settings import Settings, list_setting_keys
 from framedex.sources.files import LANGUAGES
 from framedex_server.documents.open_documents import TRACE_LANGUAGE, TRACE_SUFFIX
 from framedex_server.settings import EditorSettings
@@ -102,7 +102,7 @@ def test_the_schema_has_every_server_setting_with_type_and_default() -> None:
         """The schema lists the allowed values if there are any."""
         return types.get(type(setting.default)) if setting.type in ("bool", "int") else None
 
-    assert sorted(section["properties"]) == setting_keys()
+    assert sorted(section["properties"]) == list_setting_keys()
     assert {key: (each.get("type"), each["default"]) for key, each in editor["properties"].items()} == {
         each.name.replace("_", "-"): (type_of(each), each.default) for each in fields(EditorSettings)
     }

@@ -22,7 +22,7 @@ from framedex.commands.main import cli
 from framedex.live.native.stopped import read_living_stacks
 from framedex.live.snapshot import take_snapshot
 from framedex.live.targets import find_target_of_process
-from framedex.text_stacks.lines import PlainScanner, line_scanner
+from framedex.text_stacks.lines import PlainScanner, build_line_scanner
 from tests.crash_corpus import FOLDER
 from tests.hiding import ANOTHER_SYSTEM, FUNCTIONS, JAX, NATIVE_PART, python_without
 from tests.indexer.recorded import Project, build_project
@@ -122,7 +122,7 @@ for path in sys.argv[1:]:
 
 def test_the_python_scanner_equals_the_native_one() -> None:
     text = b'\n\x1b[31m  Fi\x1b[0mle "a.py", line 2\r\nb.py:3: boo\n\n#0 0x12 in f () at a.c:1\nnothing\n  at x.y(Z:3)'
-    native = line_scanner()
+    native = build_line_scanner()
     assert not isinstance(native, PlainScanner)
     plain = PlainScanner([b"File ", b"#"], [b".py:"])
     assert [line[:3] for line in plain.scan(text)] == [line[:3] for line in _native([b"File ", b"#"], [b".py:"], text)]
@@ -156,18 +156,18 @@ def test_an_unsupported_system_is_named(
 
 
 def test_an_unsupported_processor_or_c_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert nativepart.unsupported_system() is None
+    assert nativepart.name_unsupported_system() is None
     monkeypatch.setattr(platform, "machine", lambda: "aarch64")
-    assert nativepart.unsupported_system() is None
+    assert nativepart.name_unsupported_system() is None
     monkeypatch.setattr(platform, "machine", lambda: "riscv64")
-    assert nativepart.unsupported_system() == "Linux on riscv64"
+    assert nativepart.name_unsupported_system() == "Linux on riscv64"
     monkeypatch.undo()
 
     def of_musl(name: str) -> str:
         raise ValueError("unrecognized configuration name")
 
     monkeypatch.setattr(os, "confstr", of_musl)
-    assert "glibc" in str(nativepart.unsupported_system())
+    assert "glibc" in str(nativepart.name_unsupported_system())
 
 
 def test_frames_of_running_processes_are_refused_on_another_processor(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from framedex.path_resolution.files import PathRule
-from framedex.settings import Settings, setting_keys
+from framedex.settings import Settings, list_setting_keys
 from tests.indexer.privileges import run_without_privileges
 
 REPOSITORY = Path(__file__).parents[2]
@@ -211,7 +211,7 @@ def test_special_and_oversized_files_do_not_block(tmp_path: Path) -> None:
 
 def test_the_documentation_has_every_key() -> None:
     text = (REPOSITORY / "docs" / "reference" / "settings.md").read_text()
-    for key in setting_keys():
+    for key in list_setting_keys():
         assert f"`{key}`" in text
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from framedex.captures import CaptureStream
 from framedex.index import Store
 from framedex.index.file.conventions import MAX_SAMPLES, SPAN_SIZE
-from framedex.index.file.values import duration_to_bucket, to_signed
+from framedex.index.file.values import convert_duration_to_bucket, to_signed
 from framedex.index.write.records import CaptureRecord
 from framedex.index.write.tree import Integers
 from framedex.ingest import CaptureFrameNamer
@@ -157,7 +157,7 @@ class _Whole:
         rows = zip(*(column[returned].tolist() for column in columns), strict=True)
         counted: dict[tuple[int, int, int], int] = {}
         for function, thread, duration in rows:
-            key = function, thread, duration_to_bucket(duration)
+            key = function, thread, convert_duration_to_bucket(duration)
             counted[key] = counted.get(key, 0) + 1
         return np.array([(*key, count) for key, count in counted.items()], np.int64).reshape(-1, 4)
 

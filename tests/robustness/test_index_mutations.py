@@ -51,7 +51,7 @@ VERBS = [
 def _end_endless_queries(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(soundness, "DOUBTFUL_QUERY_TIMEOUT_S", 1.0)
     # The same checksum without a process for each of thousands.
-    monkeypatch.setattr(seal, "_checksum_in_subprocess", seal.checksum)
+    monkeypatch.setattr(seal, "_compute_checksum_in_subprocess", seal.checksum)
 
     def hang(number: int, frame: object) -> None:
         raise AssertionError("the query never ends")

@@ -19,10 +19,10 @@ from framedex.binaries import Binary, DigestCache
 from framedex.captures import (
     CaptureStream,
     UnreadableCaptureError,
-    capture_state,
     compute_fingerprint,
     count_records,
     project_captures_folder,
+    read_capture_state,
     read_stored_program,
     recorded_modules,
 )
@@ -64,7 +64,7 @@ def capture(tmp_path: Path) -> Path:
     "read",
     [
         CaptureStream,
-        capture_state,
+        read_capture_state,
         count_records,
         recorded_modules,
         read_digests,

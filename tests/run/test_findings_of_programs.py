@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from framedex.captures import CaptureStream, capture_state
+from framedex.captures import CaptureStream, read_capture_state
 from framedex.commands.main import cli
 from tests.indexer.unplaced import index_without_sources
 from tests.run.costs.cases import line_marked
@@ -59,11 +59,11 @@ def test_a_capture_indexed_before_the_end_is_updated(tmp_path: Path) -> None:
     capture, index = tmp_path / made.capture, tmp_path / "index.db"
     end = (capture / "end.json").read_text()
     (capture / "end.json").unlink()
-    before = capture_state(capture)
+    before = read_capture_state(capture)
     index_without_sources(index, capture)
     assert findings(index) == []
     (capture / "end.json").write_text(end)
-    assert capture_state(capture).signature != before.signature
+    assert read_capture_state(capture).signature != before.signature
     index_without_sources(index, capture)
     assert [each["kind"] for each in findings(index)] == ["crash"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from markdown_it import MarkdownIt
 
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex_server.markup import MAX_NAME_CHARACTERS, Markup
 
 HOSTILE = [
@@ -55,7 +55,7 @@ def test_text_is_escaped(text: str) -> None:
         inline = [child for token in tokens if token.type == "inline" for child in token.children or ()]
         assert {token.type for token in tokens} == {"paragraph_open", "inline", "paragraph_close"}
         assert {child.type for child in inline} <= {"text", "text_special", "strong_open", "strong_close"}
-        assert "".join(child.content for child in inline).startswith(printable(text))
+        assert "".join(child.content for child in inline).startswith(make_printable(text))
 
 
 @pytest.mark.parametrize(

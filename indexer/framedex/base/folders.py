@@ -79,7 +79,7 @@ def absolute_folders(search_path: str) -> list[str]:
     return [folder for folder in search_path.split(os.pathsep) if os.path.isabs(folder)]  # noqa: PTH117
 
 
-def absolute_search_path(search_path: str | None = None) -> str:
+def make_search_path_absolute(search_path: str | None = None) -> str:
     """A search path with only absolute folders, at least one; default: this process's PATH.
 
     It becomes the PATH of commands that search for others, such as git and the launchers of pyenv.
@@ -94,7 +94,7 @@ def find_program(name: str, search_path: str | None = None) -> str | None:
         return name
     import shutil
 
-    return shutil.which(name, path=absolute_search_path(search_path))  # noqa: TID251
+    return shutil.which(name, path=make_search_path_absolute(search_path))  # noqa: TID251
 
 
 CAPTURES = Path(".framedex", "captures")
@@ -126,7 +126,7 @@ def read_capture_folder(path: str) -> CaptureFolder:
             files = list(entries)
     except (OSError, ValueError):
         return CaptureFolder(is_here=False)
-    return CaptureFolder(True, sum(map(_size, files)), any(file.name == _KEPT for file in files))
+    return CaptureFolder(True, sum(map(_measure_size, files)), any(file.name == _KEPT for file in files))
 
 
 def mark_kept(path: Path, *, is_kept: bool) -> None:
@@ -138,12 +138,12 @@ def mark_kept(path: Path, *, is_kept: bool) -> None:
         mark.unlink(missing_ok=True)
 
 
-def _size(entry: os.DirEntry[str], folders_below: int = 1) -> int:
+def _measure_size(entry: os.DirEntry[str], folders_below: int = 1) -> int:
     """The disk usage in bytes of an entry in a capture's folder. A subfolder (stored programs) includes its files."""
     size = 0
     with suppress(OSError):
         size += entry.stat(follow_symlinks=False).st_blocks * 512
         if folders_below and entry.is_dir(follow_symlinks=False):
             with os.scandir(entry) as entries:
-                size += sum(_size(each, folders_below - 1) for each in entries)
+                size += sum(_measure_size(each, folders_below - 1) for each in entries)
     return size

@@ -26,8 +26,8 @@ from typing import Any
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.base.folders import absolute_folders, absolute_search_path
-from framedex.base.plaintext import printable
+from framedex.base.folders import absolute_folders, make_search_path_absolute
+from framedex.base.plaintext import make_printable
 
 _ISOLATED = "-I"
 _MAX_MESSAGE_LENGTH = 200  # characters of a failing interpreter's message: some programs repeat all their arguments
@@ -58,21 +58,23 @@ sys.path[packages.index(True) : packages.index(True)] = added
 """
 
 
-def own_module_command(module: str, opened: Iterable[Path]) -> list[str]:
+def build_own_module_command(module: str, opened: Iterable[Path]) -> list[str]:
     """The command that runs a framedex module in its own interpreter, like `python -m MODULE`.
 
     Nothing is imported from the folders `opened` in an editor, except framedex itself if it is installed in one.
     """
-    return own_code_command(f"import runpy\nrunpy.run_module({module!r}, run_name='__main__', alter_sys=True)", opened)
+    return build_own_code_command(
+        f"import runpy\nrunpy.run_module({module!r}, run_name='__main__', alter_sys=True)", opened
+    )
 
 
-def own_code_command(code: str, opened: Iterable[Path]) -> list[str]:
+def build_own_code_command(code: str, opened: Iterable[Path]) -> list[str]:
     """The command that runs framedex code in its own interpreter; callers append its arguments."""
     path = absolute_folders(os.pathsep.join(sys.path))
-    doubtful = _untrusted_folders(opened)
+    doubtful = _find_untrusted_folders(opened)
     values = {"path": path, "doubtful": [each for each in path if os.path.realpath(each) in doubtful]}
     start = _OWN_PATH_CODE.format(
-        **{name: ascii(value) for name, value in values.items()}, user_site=ascii(_user_site())
+        **{name: ascii(value) for name, value in values.items()}, user_site=ascii(_find_user_site())
     )
     return [sys.executable, _ISOLATED, "-c", start + code]  # noqa: TID251
 
@@ -91,7 +93,7 @@ def query_interpreter(python: str, program: str, timeout_s: float | None = None)
     """
     command = [python, _ISOLATED, "-c", _PROBE + program]
     # `python` may be a script that searches for the interpreter, like pyenv's, so its PATH is restricted like ours.
-    environment = {**os.environ, "PATH": absolute_search_path()}
+    environment = {**os.environ, "PATH": make_search_path_absolute()}
     done = subprocess.run(  # noqa: TID251
         command,
         check=True,
@@ -104,13 +106,13 @@ def query_interpreter(python: str, program: str, timeout_s: float | None = None)
     return json.loads(done.stdout)
 
 
-def failure_reason(error: OSError | subprocess.SubprocessError | ValueError) -> str:
+def format_failure_reason(error: OSError | subprocess.SubprocessError | ValueError) -> str:
     """The reason why `query_interpreter` failed, from the interpreter or the system, as the end of a sentence."""
     if isinstance(error, subprocess.CalledProcessError):
         messages = [line.strip() for line in (error.stderr or "").splitlines() if line.strip()]
         if messages:
             is_traceback = any(line.startswith("Traceback ") for line in messages)
-            return printable(
+            return make_printable(
                 shorten(messages[-1] if is_traceback else messages[0], _MAX_MESSAGE_LENGTH, placeholder=" …")
             ).rstrip(".")
         ended = f"by signal {-error.returncode}" if error.returncode < 0 else f"with status {error.returncode}"
@@ -125,11 +127,11 @@ def failure_reason(error: OSError | subprocess.SubprocessError | ValueError) -> 
 def unusable_interpreter_error(python: str, error: OSError | subprocess.SubprocessError | ValueError) -> FramedexError:
     """The error for a named interpreter that cannot be run."""
     return FramedexError(
-        f"{printable(python)} cannot be run as Python: {failure_reason(error)}.", "Name another Python."
+        f"{make_printable(python)} cannot be run as Python: {format_failure_reason(error)}.", "Name another Python."
     )
 
 
-def _untrusted_folders(opened: Iterable[Path]) -> set[str]:
+def _find_untrusted_folders(opened: Iterable[Path]) -> set[str]:
     """The real paths of folders that this process imports from only because of its working folder."""
     found = [os.fspath(folder) for folder in opened]
     with suppress(FileNotFoundError):  # a deleted working folder has no modules
@@ -146,7 +148,7 @@ def _package_folders() -> list[str]:
     return [str(Path(folder).parent) for package in packages if package for folder in package.__path__]
 
 
-def _user_site() -> str | None:
+def _find_user_site() -> str | None:
     import site  # every interpreter has loaded it, except with -S
 
     return site.getusersitepackages() if site.ENABLE_USER_SITE else None

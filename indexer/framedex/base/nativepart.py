@@ -53,7 +53,7 @@ def __getattr__(name: str) -> Any:
         raise _describe_failure(error) from error
 
 
-def unsupported_system() -> str | None:
+def name_unsupported_system() -> str | None:
     """The reason why this system has no native part, such as `macOS`; None if it is supported."""
     import platform
 
@@ -79,7 +79,7 @@ def _is_glibc() -> bool:
 
 
 def _describe_failure(error: ImportError) -> NoNativePartError:
-    system = unsupported_system()
+    system = name_unsupported_system()
     if system is not None:
         oldest, newest = (f"{major}.{minor}" for major, minor in SUPPORTED_PYTHONS)
         return NoNativePartError(

@@ -34,7 +34,7 @@ def signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def size(count: int) -> str:
+def format_size(count: int) -> str:
     """A number of bytes in a suitable unit."""
     for unit, scale in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if count >= scale:
@@ -43,7 +43,7 @@ def size(count: int) -> str:
     return f"{count} B"
 
 
-def seconds(nanoseconds: int) -> str:
+def format_seconds(nanoseconds: int) -> str:
     """A time in nanoseconds since the recording began, in seconds with six decimals."""
     return f"{nanoseconds / 1e9:.6f}"
 
@@ -89,7 +89,7 @@ def join_names(names: Iterable[str]) -> str:
     return f"{', '.join(several[:2])} and {hidden:,} more" if hidden > 0 else " and ".join(several)
 
 
-def number_ranges(numbers: Sequence[int]) -> str:
+def format_ranges(numbers: Sequence[int]) -> str:
     """Numbers in order, with consecutive ones as a range: `0-3, 7`."""
     runs: list[list[int]] = []
     for number in numbers:

@@ -20,16 +20,16 @@ from framedex.base.lazy import export_lazily
 
 if TYPE_CHECKING:
     from framedex.binaries.binary import Binary
-    from framedex.binaries.recorded_files import BinaryStore, DigestCache, state_of
+    from framedex.binaries.recorded_files import BinaryStore, DigestCache, read_binary_state
     from framedex.binaries.roles import classify_native_frame
 
-__all__ = ["Binary", "BinaryStore", "DigestCache", "classify_native_frame", "state_of"]
+__all__ = ["Binary", "BinaryStore", "DigestCache", "classify_native_frame", "read_binary_state"]
 
 __getattr__ = export_lazily(
     __name__,
     {
         "binary": ("Binary",),
-        "recorded_files": ("DigestCache", "BinaryStore", "state_of"),
+        "recorded_files": ("DigestCache", "BinaryStore", "read_binary_state"),
         "roles": ("classify_native_frame",),
     },
 )

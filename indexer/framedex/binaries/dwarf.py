@@ -27,7 +27,7 @@ from elftools.elf.elffile import ELFFile
 from framedex.base.errors import SystemLimitError, raise_if_no_descriptor
 from framedex.base.folders import user_folder
 from framedex.base.regularfile import read_regular
-from framedex.binaries.recorded_files import state_key, state_of
+from framedex.binaries.recorded_files import read_binary_state, state_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ class CachedLineTables:
         cache = user_folder("XDG_CACHE_HOME")
         self._folder = folder or (cache / "framedex" / "line-tables" if cache else None)
         self._binary = binary
-        self._state, self._builder = state_of(binary), (builder, state_of(builder))
+        self._state, self._builder = read_binary_state(binary), (builder, read_binary_state(builder))
 
     def read(self) -> bytes | None:
         """The tables cached for the binary's state at the creation of this object; None if missing or damaged."""
@@ -198,7 +198,7 @@ class CachedLineTables:
         if (
             file is None
             or not _MIN_STORED_BYTES <= len(tables) <= _MAX_TOTAL_BYTES
-            or state_of(self._binary) != self._state
+            or read_binary_state(self._binary) != self._state
         ):
             return
         with suppress(OSError):

@@ -49,7 +49,7 @@ class DigestCache:
 
     def compute_digest(self, path: Path) -> str:
         """The current SHA-256 of a file in hex; empty if the file is unreadable or changes while it is read."""
-        state = state_of(path)
+        state = read_binary_state(path)
         if state is None:
             return ""
         if known := self.find_digest(path, state):
@@ -59,7 +59,7 @@ class DigestCache:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError:
             return ""
-        if state_of(path) != state:
+        if read_binary_state(path) != state:
             return ""
         self._store_digest(state_key(path, state), digest)
         return digest
@@ -103,7 +103,7 @@ class DigestCache:
             raise
 
 
-def state_of(path: Path) -> BinaryState | None:
+def read_binary_state(path: Path) -> BinaryState | None:
     """The state of a file, as the recorder writes it; None if the file is missing."""
     try:
         status = path.stat()
@@ -193,9 +193,9 @@ class BinaryStore:
             return
         unfinished = Path(tempfile.mkdtemp(prefix=_UNFINISHED_PREFIX, dir=self.folder))
         try:
-            before = state_of(path)
+            before = read_binary_state(path)
             _copy_file(path, unfinished / path.name)
-            if state_of(path) != before:
+            if read_binary_state(path) != before:
                 return
             if (debug := _find_linked_debug_file(path)) and size + debug[1].stat().st_size <= most:
                 _copy_file(debug[1], unfinished / _DEBUG_FOLDER / debug[0])

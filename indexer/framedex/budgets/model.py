@@ -217,7 +217,7 @@ def parse_memory_budget(value: object) -> Budget:
     size = value if isinstance(value, int) and not isinstance(value, bool) else parse_byte_count(str(value))
     if size is None or not 0 <= size <= sys.maxsize:
         raise ValueError(f"{value!r} is not a number of bytes: {BYTE_COUNT_REMEDY}")
-    return Budget(BudgetSubject.MEMORY, size, Pattern(), words.size(size))
+    return Budget(BudgetSubject.MEMORY, size, Pattern(), words.format_size(size))
 
 
 def parse_startup_budget(value: object) -> Budget:

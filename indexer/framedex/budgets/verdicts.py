@@ -144,15 +144,15 @@ def _judge_rows(judged: Sequence[_BudgetState], items: Sequence[_CostRow]) -> No
 
 
 def _build_compile_row(row: Compiles) -> _CostRow:
-    return _CostRow(row, row.compiles, row.line, row.function, _enclosing_function(row.line), addition_key=id(row))
+    return _CostRow(row, row.compiles, row.line, row.function, _find_enclosing_function(row.line), addition_key=id(row))
 
 
 def _build_transfer_row(row: Transfers) -> _CostRow:
-    around = _enclosing_function(row.line)
+    around = _find_enclosing_function(row.line)
     return _CostRow(row, row.count if row.is_implicit else 0, row.line, around, around, addition_key=None)
 
 
-def _enclosing_function(line: PythonLine | None) -> str:
+def _find_enclosing_function(line: PythonLine | None) -> str:
     return "" if line is None else line.function
 
 
@@ -239,7 +239,7 @@ def _describe_violation(broken: BudgetViolation, budget: Budget) -> tuple[str, s
         message = f"spent {words.format_duration(broken.amount)} on tracing until its first step, {allowed}"
         return "start of the process", message, first.line, first.call
     held = first.lines[0] if first.lines else None
-    message = f"held {words.size(broken.amount)} at its peak, {allowed}"
+    message = f"held {words.format_size(broken.amount)} at its peak, {allowed}"
     name = f"device {first.device}" if first.device.isdigit() else first.device or "unknown device"
     return name, message, held.line if held else None, first.peak_call
 
@@ -254,7 +254,7 @@ def _format_row_details(rows: Sequence[Row], line: PythonLine | None) -> Iterato
         elif isinstance(row, Transfers):
             unsized = f" and {row.unsized:,} of unknown size" if row.unsized else ""
             by = f" by {_format_line(row.line)}" if row.line is not None and row.line != line else ""
-            size = f"{words.size(row.size)}{unsized}"
+            size = f"{words.format_size(row.size)}{unsized}"
             yield f"{row.how or _UNKNOWN}: {row.direction.value}, {words.count(row.count, 'time')}, {size}{by}"
         elif isinstance(row, Startup):
             yield from _format_tracing_details(row)
@@ -262,7 +262,10 @@ def _format_row_details(rows: Sequence[Row], line: PythonLine | None) -> Iterato
             for held in row.lines[:_MAX_ROWS]:
                 if held.at_peak:
                     by = "no Python line" if held.line is None else _format_line(held.line)
-                    yield f"{words.size(held.at_peak)} in {words.count(held.buffers_at_peak, 'buffer')} made by {by}"
+                    yield (
+                        f"{words.format_size(held.at_peak)} in {words.count(held.buffers_at_peak, 'buffer')} made "
+                        f"by {by}"
+                    )
     if len(rows) > _MAX_ROWS:
         yield f"and {words.count(len(rows) - _MAX_ROWS, 'more row')}"
 
@@ -282,7 +285,7 @@ def _format_limit(budget: Budget) -> str:
     if budget.subject is BudgetSubject.TRACE_TIME:
         return f"{words.format_duration(budget.limit)} is allowed"
     if budget.subject is BudgetSubject.MEMORY:
-        return f"{words.size(budget.limit)} is allowed"
+        return f"{words.format_size(budget.limit)} is allowed"
     count = "none is" if not budget.limit else "1 is" if budget.limit == 1 else f"{budget.limit:,} are"
     return f"{count} allowed" + ("" if budget.pattern.is_everything else f" ({budget.text})")
 

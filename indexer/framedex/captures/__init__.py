@@ -18,8 +18,8 @@ from framedex.base.lazy import export_lazily
 
 if TYPE_CHECKING:
     from framedex.captures.folders import (
+        build_metadata_glob,
         capture_folders,
-        capture_metadata_glob,
         find_captures_of_run,
         find_captures_within,
         project_captures_folder,
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from framedex.captures.state import (
         CaptureState,
         UnreadableCaptureError,
-        capture_identity,
-        capture_state,
+        compute_capture_identity,
         is_being_written,
         is_complete,
+        read_capture_state,
     )
     from framedex.captures.stored_files import (
         SOURCE,
@@ -71,10 +71,9 @@ __all__ = [
     "Cell",
     "RecordCounts",
     "UnreadableCaptureError",
+    "build_metadata_glob",
     "capture_folders",
-    "capture_identity",
-    "capture_metadata_glob",
-    "capture_state",
+    "compute_capture_identity",
     "compute_fingerprint",
     "content_name",
     "count_records",
@@ -86,6 +85,7 @@ __all__ = [
     "matches_content_name",
     "project_captures_folder",
     "read_capture",
+    "read_capture_state",
     "read_cells",
     "read_content_size",
     "read_metadata",
@@ -108,7 +108,7 @@ __getattr__ = export_lazily(
     {
         "folders": (
             "capture_folders",
-            "capture_metadata_glob",
+            "build_metadata_glob",
             "find_captures_of_run",
             "find_captures_within",
             "project_captures_folder",
@@ -125,8 +125,8 @@ __getattr__ = export_lazily(
         "state": (
             "CaptureState",
             "UnreadableCaptureError",
-            "capture_identity",
-            "capture_state",
+            "compute_capture_identity",
+            "read_capture_state",
             "is_being_written",
             "is_complete",
         ),

@@ -31,7 +31,7 @@ def project_captures_folder(project: Path) -> Path:
     return project / CAPTURES
 
 
-def capture_metadata_glob() -> str:
+def build_metadata_glob() -> str:
     """The glob pattern of capture metadata files, in any project below a folder."""
     return str(project_captures_folder(Path("**")) / "*" / _native.METADATA_FILE)
 

@@ -58,7 +58,7 @@ class CaptureState:
     signature: str
 
 
-def capture_state(path: Path) -> CaptureState:
+def read_capture_state(path: Path) -> CaptureState:
     """The state of the capture in folder `path`, from its metadata and the ends of its streams.
 
     Raises FramedexError if the folder is not a capture or its version is unsupported.
@@ -70,10 +70,10 @@ def capture_state(path: Path) -> CaptureState:
         if foreign is None
         else f"{foreign.content} {foreign.value or ''}"
     )
-    return CaptureState(path, capture_identity(path, metadata), signature)
+    return CaptureState(path, compute_capture_identity(path, metadata), signature)
 
 
-def capture_identity(path: Path, metadata: Metadata) -> str:
+def compute_capture_identity(path: Path, metadata: Metadata) -> str:
     """Start time, process and host of a capture as text; its path if any of them is unknown.
 
     The identity of an imported capture is the path of its original file: another file at that path replaces it.

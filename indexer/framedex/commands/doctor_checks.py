@@ -23,11 +23,11 @@ import framedex
 from framedex.base import nativepart
 from framedex.base.errors import FramedexError
 from framedex.base.folders import find_program, user_folder
-from framedex.base.interpreters import own_module_command, query_interpreter, unusable_interpreter_error
+from framedex.base.interpreters import build_own_module_command, query_interpreter, unusable_interpreter_error
 from framedex.base.plaintext import quote_shell_word
 from framedex.base.version import VERSION
 from framedex.binaries import BinaryStore
-from framedex.commands.inputs.project_index import settings_here
+from framedex.commands.inputs.project_index import read_settings_here
 from framedex.index.file.database import check_sqlite_version
 from framedex.sources.git import Git
 
@@ -93,7 +93,7 @@ def _run_check(subject: str, check: Check) -> list[Finding]:
     return findings
 
 
-def software_checks() -> list[tuple[str, Check]]:
+def list_software_checks() -> list[tuple[str, Check]]:
     """The checks of framedex itself: its version, native part, optional packages and server."""
     return [
         ("framedex", _check_versions),
@@ -121,7 +121,7 @@ def _check_native_part() -> Iterator[Finding]:
 
 
 def _check_packages() -> Iterator[Finding]:
-    if nativepart.unsupported_system() is not None:
+    if nativepart.name_unsupported_system() is not None:
         return  # only indexing needs these packages, and it is unsupported here
     for module, (package, what) in _REQUIRED_MODULES.items():
         try:
@@ -143,7 +143,7 @@ def _check_server() -> Iterator[Finding]:
         ("exit", None, None),
     ]
     done = subprocess.run(  # noqa: TID251
-        own_module_command("framedex_server", ()),
+        build_own_module_command("framedex_server", ()),
         input=b"".join(map(_encode_message, requests)),
         capture_output=True,
         timeout=_SERVER_TIMEOUT_S,
@@ -171,13 +171,13 @@ def _encode_message(request: tuple[str, int | None, object]) -> bytes:
     return f"Content-Length: {len(content)}\r\n\r\n{content}".encode()
 
 
-def environment_checks() -> list[tuple[str, Check]]:
+def list_environment_checks() -> list[tuple[str, Check]]:
     """The checks of the settings, git, and the user's cache."""
     return [("settings", _check_settings), ("git", _check_git), ("cache", _check_cache)]
 
 
 def _check_settings() -> Iterator[Finding]:
-    settings, problems = settings_here()
+    settings, problems = read_settings_here()
     for problem in problems:
         yield Finding("settings", problem, "docs/reference/settings.md has every key.", is_well=False)
     if settings.file is None:
@@ -236,9 +236,9 @@ def _check_cache() -> Iterator[Finding]:
     yield Finding("cache", what)
 
 
-def recording_checks(python: str) -> list[tuple[str, Check]]:
+def list_recording_checks(python: str) -> list[tuple[str, Check]]:
     """The checks of recording with an interpreter; empty on a system that cannot record."""
-    if nativepart.unsupported_system() is not None:
+    if nativepart.name_unsupported_system() is not None:
         return []
     return [
         ("JAX", partial(_check_jax, python)),
@@ -293,9 +293,9 @@ def _check_mock_tpu(python: str) -> Iterator[Finding]:
 
 
 def _check_plugins(python: str) -> Iterator[Finding]:
-    from framedex.commands.launching.runtimes import installed_plugins
+    from framedex.commands.launching.runtimes import find_installed_plugins
 
-    found = installed_plugins(python)
+    found = find_installed_plugins(python)
     if not found:
         yield Finding("plug-ins", "No plug-in is installed: programs run on the mock TPU.")
     for name, library in sorted(found.items()):

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from framedex.base.errors import OUT_OF_MEMORY_REMEDY, FramedexError, convert_system_error
-from framedex.base.plaintext import quote_shell_word, visible
+from framedex.base.plaintext import make_visible, quote_shell_word
 from framedex.base.version import VERSION
-from framedex.commands.output.proposals import rewrite_proposals, typed_command
+from framedex.commands.output.proposals import read_typed_command, rewrite_proposals
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -142,7 +142,7 @@ class VerbGroup(click.Group):
         if _COMPLETION_VARIABLE in os.environ:
             import framedex.commands.completing.shells  # noqa: F401 - registers the shells with click
         extra.setdefault("complete_var", _COMPLETION_VARIABLE)
-        return super().main(args, prog_name or typed_command(), *more, **extra)
+        return super().main(args, prog_name or read_typed_command(), *more, **extra)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[Any]]:
         """The matching verbs and options, without importing a verb."""
@@ -208,7 +208,7 @@ class VerbGroup(click.Group):
             ctx.exit(1)
         except click.UsageError as error:
             # The message quotes what the user typed. The attribute is final, and each subclass has its own constructor.
-            vars(error)["message"] = "\n".join(map(visible, error.message.split("\n")))
+            vars(error)["message"] = "\n".join(map(make_visible, error.message.split("\n")))
             if type(error) is click.UsageError:  # subclasses have click's own messages
                 raise click.UsageError(rewrite_proposals(error.message), error.ctx) from error
             raise

@@ -11,7 +11,7 @@ from framedex.diff.model import DiffAspect, Differences, DiffSide, FunctionDiff,
 from framedex.diff.noise import NO_TIME, MeasuredTime, summarize_times
 from framedex.diff.recorded import RecordedLine, RecordingData, deletes_objects, read_recording
 from framedex.diff.stack_paths import build_path_trees, merge_differing_paths
-from framedex.index.ask.costs.compilations import changes_between
+from framedex.index.ask.costs.compilations import compare_programs
 from framedex.index.ask.costs.compile_inputs import remove_identity
 from framedex.model import PARTS_OF_STEPS, ChangeCause
 from framedex.texts.compilations import format_change, format_program_change
@@ -106,7 +106,7 @@ def _find_different_programs(before: RecordedLine, after: RecordedLine) -> Itera
     """
     for function in sorted(before.programs.keys() & after.programs.keys()):
         one, other = before.programs[function], after.programs[function]
-        changes = changes_between(one, other)
+        changes = compare_programs(one, other)
         compiled = {side.figures.counts[DiffAspect.COMPILES, "compiles", function] for side in (before, after)}
         if changes and (compiled == {1} or all(map(_changes_content, changes))):
             yield function, one, other
@@ -128,7 +128,7 @@ def _compare_ops(function: str, before: CompiledProgram, after: CompiledProgram)
 def _find_reasons(before: RecordedLine, after: RecordedLine, programs: Iterable[_Programs]) -> Iterator[str]:
     """Yield the changes between the programs, and reasons for recompilations that occur only in the later recording."""
     for function, one, other in programs:
-        yield from (format_program_change(function, change) for change in changes_between(one, other))
+        yield from (format_program_change(function, change) for change in compare_programs(one, other))
     known = set(map(_unordered_key, before.changes))
     yield from sorted({format_change(change) for change in after.changes if _unordered_key(change) not in known})
 
@@ -152,18 +152,18 @@ def _compare_functions(
 def _compare_function(
     before: RecordedFunction | None, after: RecordedFunction | None, noise: NoiseThresholds
 ) -> Iterator[Quantity]:
-    calls, errors, unreturned = zip(_function_counts(before), _function_counts(after), strict=True)
+    calls, errors, unreturned = zip(_sum_function_counts(before), _sum_function_counts(after), strict=True)
     yield from compare_counts(DiffAspect.CALLS, "calls", "", *calls)
     yield from compare_counts(DiffAspect.CALLS, "errors", "", *errors)
     yield from compare_counts(DiffAspect.CALLS, "never returned", "", *unreturned)
-    yield from compare_quick_times("quick call", "", _function_time(before), _function_time(after), noise)
+    yield from compare_quick_times("quick call", "", _sum_function_time(before), _sum_function_time(after), noise)
 
 
-def _function_time(function: RecordedFunction | None) -> MeasuredTime:
+def _sum_function_time(function: RecordedFunction | None) -> MeasuredTime:
     return function.time if function else NO_TIME
 
 
-def _function_counts(function: RecordedFunction | None) -> tuple[int, int, int]:
+def _sum_function_counts(function: RecordedFunction | None) -> tuple[int, int, int]:
     totals = function.totals if function else None
     return (totals.calls, totals.errors, totals.never_returned) if totals else (0, 0, 0)
 

@@ -144,10 +144,10 @@ class Differences:
 
 def describe_side(index: Index, answer: AnswerScope) -> DiffSide:
     """Describe an index that is restricted to the captures of one side."""
-    return DiffSide(str(index.path), answer, _recorded_versions(index, answer))
+    return DiffSide(str(index.path), answer, _read_recorded_versions(index, answer))
 
 
-def _recorded_versions(index: Index, answer: AnswerScope) -> tuple[tuple[str, str], ...]:
+def _read_recorded_versions(index: Index, answer: AnswerScope) -> tuple[tuple[str, str], ...]:
     """Return the recorded versions by name: packages, the plug-in, and its API."""
     found: dict[str, dict[str, None]] = {}
     for capture in answer.captures:
@@ -176,8 +176,8 @@ def classify_line(line: LineDiff) -> CostTrend:
     """Classify a line by times that differ beyond noise, else by compilations, else by bytes; OTHER if none differ."""
     for change in (
         _time_change(line),
-        _total_change(_compile_changes(line)),
-        _total_change(_byte_changes(line), MIN_BYTES),
+        _sum_changes(_compile_changes(line)),
+        _sum_changes(_list_byte_changes(line), MIN_BYTES),
     ):
         if change:
             return CostTrend.WORSE if change > 0 else CostTrend.BETTER
@@ -202,7 +202,8 @@ def find_cost_change(line: LineDiff) -> CostChange:
     """Return the line's time in the runtime, unless another time beyond noise, such as waiting, changed more."""
     runtime = CostChange(IN_THE_RUNTIME, line.duration_before, line.duration_after)
     others = [
-        CostChange(f"{each.name} {each.of}".strip(), each.before or 0, each.after or 0) for each in _time_changes(line)
+        CostChange(f"{each.name} {each.of}".strip(), each.before or 0, each.after or 0)
+        for each in _list_time_changes(line)
     ]
     return max((runtime, *others), key=lambda cost: abs(cost.change))
 
@@ -217,10 +218,10 @@ def sort_worst_first(lines: Iterable[LineDiff]) -> list[tuple[CostTrend, LineDif
 
 def _time_change(line: LineDiff) -> int:
     """Return the largest change of a time beyond noise, in ns; 0 if there is none."""
-    return max((each.change for each in _time_changes(line)), key=abs, default=0)
+    return max((each.change for each in _list_time_changes(line)), key=abs, default=0)
 
 
-def _time_changes(line: LineDiff) -> Iterable[Quantity]:
+def _list_time_changes(line: LineDiff) -> Iterable[Quantity]:
     return (each for each in line.quantities if each.about is DiffAspect.TIMES)
 
 
@@ -228,11 +229,11 @@ def _compile_changes(line: LineDiff) -> Iterable[Quantity]:
     return (each for each in line.quantities if each.about is DiffAspect.COMPILES and each.name in _COMPILES)
 
 
-def _byte_changes(line: LineDiff) -> Iterable[Quantity]:
+def _list_byte_changes(line: LineDiff) -> Iterable[Quantity]:
     return (each for each in line.quantities if each.about is DiffAspect.BYTES)
 
 
-def _total_change(quantities: Iterable[Quantity], minimum: int = 1) -> int:
+def _sum_changes(quantities: Iterable[Quantity], minimum: int = 1) -> int:
     """Return the sum of all changes; 0 if it is smaller than `minimum`."""
     change = sum(each.change for each in quantities)
     return change if abs(change) >= minimum else 0

@@ -81,14 +81,14 @@ class _MergedNode:
 
 def _merge(before: Sequence[_PathNode], after: Sequence[_PathNode]) -> Iterator[PathFrame]:
     """Yield the frames of both trees. Paths may have thousands of frames, so this is not recursive."""
-    pending = list(_next_steps(0, before, after))[::-1]
+    pending = list(_find_next_steps(0, before, after))[::-1]
     while pending:
         step = pending.pop()
         yield step.frame
-        pending.extend(list(_next_steps(step.frame.depth + 1, step.before, step.after))[::-1])
+        pending.extend(list(_find_next_steps(step.frame.depth + 1, step.before, step.after))[::-1])
 
 
-def _next_steps(depth: int, before: Sequence[_PathNode], after: Sequence[_PathNode]) -> Iterator[_MergedNode]:
+def _find_next_steps(depth: int, before: Sequence[_PathNode], after: Sequence[_PathNode]) -> Iterator[_MergedNode]:
     """Yield the frames at one depth: shared frames, then frames of one recording until both recordings join again."""
     right = {each.key: each for each in after}
     for one in before:

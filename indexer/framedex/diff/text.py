@@ -28,10 +28,10 @@ _FRAMES_AT_EACH_END = 2  # frames shown at each end of a run
 
 def format_quantity(quantity: Quantity) -> str:
     """A quantity that changed: `calls PJRT_Client_Compile 2 -> 3`."""
-    return " ".join(filter(None, (quantity.name, quantity.of, change_text(quantity))))
+    return " ".join(filter(None, (quantity.name, quantity.of, format_change(quantity))))
 
 
-def change_text(quantity: Quantity) -> str:
+def format_change(quantity: Quantity) -> str:
     """The old and the new value: `2 -> 3`, `1.2 ms -> none`."""
     return f"{format_amount(quantity, quantity.before)} -> {format_amount(quantity, quantity.after)}"
 
@@ -42,7 +42,7 @@ def format_amount(quantity: Quantity, number: int | None) -> str:
         return _NONE
     if quantity.about is DiffAspect.TIMES:
         return words.format_duration(number)
-    return words.size(number) if quantity.about is DiffAspect.BYTES else f"{number:,}"
+    return words.format_size(number) if quantity.about is DiffAspect.BYTES else f"{number:,}"
 
 
 def format_versions(differences: Differences) -> list[str]:

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any
 
-from framedex.base.plaintext import printable
-from framedex.texts.errors import error_name
+from framedex.base.plaintext import make_printable
+from framedex.texts.errors import name_error
 
 if TYPE_CHECKING:
     from framedex.export.content import ExportContent
@@ -54,7 +54,7 @@ def _build_record(call: CallRow, objects: ObjectNames, line: PythonLine | None) 
         *(
             call.duration if call.duration >= 0 else None,
             call.error,
-            error_name(call.error) if call.error > 0 else None,
+            name_error(call.error) if call.error > 0 else None,
         ),
         *(
             call.parent,
@@ -88,7 +88,7 @@ def write_csv(content: ExportContent, file: IO[bytes], weight: Weight) -> None:
 def _format_cell(column: str, value: Any) -> Any:
     if not isinstance(value, str) or column in _JSON:
         return value
-    return f"'{printable(value)}" if value.startswith(_FORMULA) else printable(value)
+    return f"'{make_printable(value)}" if value.startswith(_FORMULA) else make_printable(value)
 
 
 class _TextEncoder:

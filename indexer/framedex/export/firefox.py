@@ -17,7 +17,7 @@ from framedex.base.version import VERSION
 from framedex.export.content import CallBegin, CallEnd, read_events
 from framedex.export.firefox_threads import OpenCall, Thread, open_overflow_file, to_milliseconds
 from framedex.export.samples import format_line
-from framedex.texts.errors import error_name
+from framedex.texts.errors import name_error
 
 if TYPE_CHECKING:
     from framedex.export.content import ExportContent, ExportedFrame
@@ -83,7 +83,7 @@ class _Profile:
         fields = {
             "line": "" if line is None else f"{format_line(line)} {line.function}",
             "url": (line and line.location.url) or "",
-            "error": error_name(kind.error) if kind.error > 0 else "",
+            "error": name_error(kind.error) if kind.error > 0 else "",
         }
         return "".join(f", {json.dumps(key)}: {json.dumps(value)}" for key, value in fields.items() if value)
 

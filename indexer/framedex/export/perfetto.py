@@ -21,7 +21,7 @@ from framedex.export.collapsed import format_step
 from framedex.export.content import CallBegin, CallEnd, read_events
 from framedex.export.protobuf import encode_double, encode_fixed64, encode_integer, encode_message, text
 from framedex.export.samples import format_line
-from framedex.texts.errors import error_name
+from framedex.texts.errors import name_error
 
 if TYPE_CHECKING:
     from framedex.export.content import ExportContent, ExportedFrame
@@ -133,7 +133,7 @@ class _Trace:
             event += self._encode_annotation("line", f"{line.location.path}:{line.location.line}")
             event += self._encode_annotation("url", line.location.url) if line.location.url else b""
         if kind.error:
-            event += self._encode_annotation("error", error_name(kind.error) if kind.error > 0 else "had not returned")
+            event += self._encode_annotation("error", name_error(kind.error) if kind.error > 0 else "had not returned")
         return event
 
     def _encode_stack(self, steps: tuple[int, ...]) -> bytes:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from framedex.export.formats import Weight
 from framedex.texts.calls import format_array_type
-from framedex.texts.errors import error_name
+from framedex.texts.errors import name_error
 
 if TYPE_CHECKING:
     from framedex.export.content import ExportContent
@@ -50,7 +50,7 @@ class SampleLabels:
     def parse(self, capture: int, arguments: str) -> tuple[str, str]:
         """Parse the JSON of a call's arguments; return device and shape, each empty if unknown."""
         values = _parse_object(arguments)
-        return self._device_name(capture, values), format_array_type(values) or _handler_arrays(values)
+        return self._device_name(capture, values), format_array_type(values) or _format_handler_arrays(values)
 
     def _device_name(self, capture: int, values: dict[str, Any]) -> str:
         number = values.get("device")
@@ -70,7 +70,7 @@ class SampleLabels:
             "shape": shape,
             "line": "" if line is None else format_line(line),
             "url": (line and line.location.url) or "",
-            "error": error_name(kind.error) if kind.error > 0 else "",
+            "error": name_error(kind.error) if kind.error > 0 else "",
             "capture": str(kind.capture) if len(self._content.captures) > 1 else "",
         }
         return {key: value for key, value in told.items() if value}
@@ -81,7 +81,7 @@ def format_line(line: PythonLine) -> str:
     return f"{PurePosixPath(line.location.path).name}:{line.location.line}"
 
 
-def _handler_arrays(values: dict[str, Any]) -> str:
+def _format_handler_arrays(values: dict[str, Any]) -> str:
     """Return the arrays passed to the handler of an FFI target."""
     arrays = values.get("arguments")
     return arrays if isinstance(arrays, str) else ""

@@ -29,7 +29,7 @@ def write(content: ExportContent, file: IO[bytes], weight: Weight) -> None:
         (each, thread_samples)
         for each in sorted(Weight, key=lambda other: other is not weight)
         for thread_samples in busiest
-        if _total_weight(thread_samples, each)
+        if _sum_weights(thread_samples, each)
     ]
     indices: dict[int, int] = {}
     text = json.dumps({"$schema": _SCHEMA, "exporter": f"framedex {VERSION}", "name": _profile_name(content)})
@@ -45,7 +45,7 @@ def _profile_name(content: ExportContent) -> str:
     return ", ".join(capture.command for capture in content.captures)
 
 
-def _total_weight(thread_samples: list[Sample], weight: Weight) -> int:
+def _sum_weights(thread_samples: list[Sample], weight: Weight) -> int:
     return sum(weight.select(each.weights) for each in thread_samples)
 
 

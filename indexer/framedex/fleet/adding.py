@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.captures import CaptureStream, capture_state, is_being_written, read_metadata
+from framedex.captures import CaptureStream, is_being_written, read_capture_state, read_metadata
 from framedex.fleet.calls import CALLS_AT_ONCE, CallsFile
 from framedex.fleet.committed import CommittedCapture, read_rows_of_capture, remedy
 from framedex.fleet.drops import read_current_generation, read_drops
@@ -115,7 +115,7 @@ class CaptureAdder:
             )
         if is_being_written(path, metadata):
             raise FramedexError(f"{path} is still being written.", "Add it after its program has ended.")
-        state = capture_state(path)
+        state = read_capture_state(path)
         origin = Origin.from_metadata(metadata)
         generation = read_current_generation(read_drops(self._root), origin.day, to_storable(origin.job))
         name = own_file_name(origin, state.signature, generation)
@@ -181,7 +181,7 @@ class CaptureAdder:
         since = write_files()
         problems = format_all_problems(stream.stops, tuple(dict.fromkeys((*stream.capture.problems, *stream.problems))))
         problems = (*problems, *_describe_date_problems(origin))
-        row = _capture_row(stream, origin, file.misuse, problems)
+        row = _build_capture_row(stream, origin, file.misuse, problems)
         row |= {"signature": signature, "generation": generation, "part": part, "shared_by": 1}
         committed = self._folder / "capture.parquet"
         write_rows(committed, CAPTURES, [row])
@@ -257,7 +257,7 @@ def _describe_date_problems(origin: Origin) -> Iterator[str]:
         yield f"Its start time is missing or impossible: it is stored under {origin.day}."
 
 
-def _capture_row(stream: CaptureStream, origin: Origin, misuse: dict[str, int], problems: Sequence[str]) -> Row:
+def _build_capture_row(stream: CaptureStream, origin: Origin, misuse: dict[str, int], problems: Sequence[str]) -> Row:
     metadata = stream.capture.metadata
     packages = {} if metadata.launch is None else dict(metadata.launch.packages)
     return {

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from framedex.fleet.libraries import pa, parquet
 from framedex.fleet.schema import CALLS
 from framedex.index.file.values import to_storable
-from framedex.index.write.capture import thread_label
+from framedex.index.write.capture import build_thread_label
 from framedex.programs.objects import ViolationKind
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class CallsFile:
         capture = self._capture
         for kind in batch.kinds:
             function, thread = capture.functions[kind.function], capture.threads[kind.thread]
-            label = thread_label(thread, capture.metadata.pid)
+            label = build_thread_label(thread, capture.metadata.pid)
             names = (to_storable(function.boundary), to_storable(function.name), label)
             self._kinds.append((*names, self._stacks[kind.stack], kind.error))
         self._arguments += map(to_storable, batch.arguments)

@@ -20,7 +20,7 @@ from framedex.fleet.committed import CommittedCapture, MissingDataError, find_fu
 from framedex.fleet.identities import hash_values
 from framedex.fleet.libraries import pa
 from framedex.fleet.marks import mark_for_removal
-from framedex.fleet.needs import needed_rows, read_call_kinds
+from framedex.fleet.needs import find_needed_rows, read_call_kinds
 from framedex.fleet.partitions import build_captures_folder
 from framedex.fleet.schema import CALL_KINDS, CALLS, CAPTURES, FRAMES, PART_TABLES, STACKS
 from framedex.fleet.segments import segment_writer
@@ -220,7 +220,7 @@ class _DayCompactor:
 
     def _write_stacks(self) -> None:
         """Write the stacks and frames of the captures, unless a file has exactly these."""
-        needed = needed_rows(self._root, self._rows)
+        needed = find_needed_rows(self._root, self._rows)
         rows = {"stacks": {key: [row] for key, row in needed.stacks.items()}, "frames": needed.frames}
         for table, schema in (("stacks", STACKS), ("frames", FRAMES)):
             keys = sorted(rows[table])

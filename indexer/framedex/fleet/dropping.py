@@ -23,7 +23,7 @@ class DropExtent:
     last_day: str
 
 
-def extent_to_drop(store: StoreRoot, before: str | None, job: str | None) -> DropExtent | None:
+def find_extent_to_drop(store: StoreRoot, before: str | None, job: str | None) -> DropExtent | None:
     """Return the extent of a drop; None if it matches no capture. Raises FramedexError if the store fails."""
     store.check()
     drop = Drop(before, job, 0)
@@ -39,6 +39,6 @@ def drop(store: StoreRoot, before: str | None, job: str | None) -> SweepResult:
 
     Files of an interrupted drop are removed too. Raises FramedexError if the store fails; a recorded drop stays valid.
     """
-    if extent_to_drop(store, before, job) is not None:
+    if find_extent_to_drop(store, before, job) is not None:
         write_drop(store, before, job)
     return sweep(store)

@@ -43,6 +43,6 @@ def _compute_frame_id(capture: Capture, frame: object) -> str:
     return hash_values("native", build_id, fingerprint, path, frame.offset)
 
 
-def stack_id(stack: Stack, frames: Sequence[str], python: Sequence[str]) -> str:
+def compute_stack_id(stack: Stack, frames: Sequence[str], python: Sequence[str]) -> str:
     """Return the id of a stack. `frames` and `python` are frame ids, outermost first."""
     return hash_values("stack", list(frames), list(python), stack.outcome.value, stack.is_truncated)

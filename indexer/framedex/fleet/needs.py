@@ -26,7 +26,7 @@ class NeededRows:
     frames: dict[str, list[Row]]
 
 
-def needed_rows(store: StoreRoot, captures: Sequence[CommittedCapture]) -> NeededRows:
+def find_needed_rows(store: StoreRoot, captures: Sequence[CommittedCapture]) -> NeededRows:
     """Return the stacks and frames that these captures need. The captures are of one day and job.
 
     Raises MissingDataError if the kinds of their calls are missing, because these name the stacks.
@@ -52,7 +52,7 @@ def needed_rows(store: StoreRoot, captures: Sequence[CommittedCapture]) -> Neede
                 described[key].setdefault(description, rows)
     frames = {}
     for of_frame in described.values():
-        best = min(of_frame, key=lambda each: (-naming_score(of_frame[each]), each))
+        best = min(of_frame, key=lambda each: (-compute_naming_score(of_frame[each]), each))
         frames[best] = of_frame[best]
     return NeededRows(stacks, frames)
 
@@ -90,7 +90,7 @@ def is_valid_description(key: str, description: str, rows: list[Row]) -> bool:
     return description == hash_values(key, *content)
 
 
-def naming_score(rows: Iterable[Row]) -> int:
+def compute_naming_score(rows: Iterable[Row]) -> int:
     """Return a score for the symbols and lines in the rows of a frame."""
     return sum((row["symbol"] != "") + 2 * (row["line"] > 0) for row in rows)
 

@@ -53,7 +53,7 @@ class Origin:
         )
 
 
-def job_size(metadata: Metadata) -> int | None:
+def read_job_size(metadata: Metadata) -> int | None:
     """The number of ranks of a capture's job, None if the environment did not set it."""
     sizes = (metadata.job.get(name, "") for name in _SIZES)
     return next((int(size) for size in sizes if _is_rank(size) and int(size) > 0), None)

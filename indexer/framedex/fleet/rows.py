@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from framedex.fleet.identities import compute_frame_ids, hash_values, stack_id
+from framedex.fleet.identities import compute_frame_ids, compute_stack_id, hash_values
 from framedex.index.file.paths import is_framedex_hook, is_installed
 from framedex.index.file.values import to_signed, to_storable
 from framedex.model import Language
@@ -32,7 +32,7 @@ class StackTables:
             for stack in capture.stacks
         ]
         stacks = zip(capture.stacks, self._chains, strict=True)
-        self.ids = [stack_id(stack, *chains) for stack, chains in stacks]
+        self.ids = [compute_stack_id(stack, *chains) for stack, chains in stacks]
 
     def stacks(self, used: Collection[str]) -> dict[str, Row]:
         """Return the rows of the stacks with these ids, by id."""

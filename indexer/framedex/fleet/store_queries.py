@@ -141,12 +141,12 @@ class StoreConnection:
             columns: dict[str, npt.NDArray[Any]] = self._connection.execute(text, list(parameters)).fetchnumpy()
             return columns
 
-    def rows_sql(self, table: str, captures: Sequence[str]) -> str:
+    def build_rows_sql(self, table: str, captures: Sequence[str]) -> str:
         """Return SQL for the rows of `calls` or `call_kinds` of these captures and of captures in the same files.
 
         Captures that are left out have no rows.
         """
-        return self._selection_sql(
+        return self._build_selection_sql(
             table, [self._current_captures[capture] for capture in captures if capture in self._current_captures]
         )
 
@@ -208,7 +208,7 @@ class StoreConnection:
         rows = list(self._current_captures.values())
         self._whole_parts = find_fully_counted_parts(rows)
         for table in _CALL_TABLES:
-            self._connection.execute(f"CREATE OR REPLACE VIEW {table} AS {self._selection_sql(table, rows)}")
+            self._connection.execute(f"CREATE OR REPLACE VIEW {table} AS {self._build_selection_sql(table, rows)}")
 
     def _quarantine(self, *, is_read: bool = False) -> bool:
         """Leave out captures whose call files are not store files. Return whether there are such captures.
@@ -252,7 +252,7 @@ class StoreConnection:
                 return f"{self._root.url(f'{table}/{part}')} is not a store file: {_IRREGULAR}"
             columns = _column_types(table)
             selected = ", ".join(f'"{name}"' for name, _ in columns)
-            text = f"SELECT {selected} FROM {self._parquet_sql([f'{table}/{part}'])}"
+            text = f"SELECT {selected} FROM {self._build_parquet_sql([f'{table}/{part}'])}"
             reason = ""
             try:
                 described = self._connection.execute(f"DESCRIBE {text}").fetchall()
@@ -320,24 +320,26 @@ class StoreConnection:
     def _insert(self, table: str, names: list[str]) -> None:
         if names:
             columns = ", ".join(f'"{name}"' for name, _ in _column_types(table))
-            files = self._parquet_sql(names, "filename = true")
+            files = self._build_parquet_sql(names, "filename = true")
             try:
                 self._connection.execute(f"INSERT INTO files.{table} SELECT {columns}, filename FROM {files}")
             except duckdb.OutOfMemoryException as error:
                 raise MemoryError(str(error)) from error
 
-    def _selection_sql(self, table: str, rows: Sequence[CommittedCapture]) -> str:
+    def _build_selection_sql(self, table: str, rows: Sequence[CommittedCapture]) -> str:
         """Return SQL for these captures' rows of a table. Parts in which all captures count need no filter."""
         columns = ", ".join(f'"{name}"' for name, _ in _column_types(table))
         whole = sorted({row.part for row in rows} & self._whole_parts)
         others = [row for row in rows if row.part not in self._whole_parts]
         views = []
         if whole:
-            views.append(f"SELECT {columns} FROM {self._parquet_sql([f'{table}/{part}' for part in whole])}")
+            views.append(f"SELECT {columns} FROM {self._build_parquet_sql([f'{table}/{part}' for part in whole])}")
         if others:
             urls = {self._root.url(f"{table}/{row.part}"): row.part for row in others}
             parts = ", ".join(f"({_quote(url)}, {_quote(part)})" for url, part in sorted(urls.items()))
-            files = self._parquet_sql([f"{table}/{part}" for part in sorted(set(urls.values()))], "filename = true")
+            files = self._build_parquet_sql(
+                [f"{table}/{part}" for part in sorted(set(urls.values()))], "filename = true"
+            )
             views.append(
                 f"SELECT {columns} FROM {files} f SEMI JOIN (SELECT c.capture, p.url FROM files.counted c"
                 f" JOIN (VALUES {parts}) p(url, part) ON c.part = p.part) c"
@@ -348,7 +350,7 @@ class StoreConnection:
             views.append(f"SELECT {nothing} WHERE false")
         return " UNION ALL ".join(views)
 
-    def _parquet_sql(self, names: list[str], more: str = "") -> str:
+    def _build_parquet_sql(self, names: list[str], more: str = "") -> str:
         listed = ", ".join(_quote(self._root.url(name)) for name in names)
         return f"read_parquet([{listed}], hive_partitioning = false{more and f', {more}'})"
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.base.regularfile import open_regular, read_regular
 from framedex.fleet.libraries import fsspec
 from framedex.fleet.schema import MARKER, VERSION
@@ -47,7 +47,7 @@ class StoreRoot:
         if not address or (not self.is_local and protocol not in _OBJECT_STORES):
             # Other file systems may show incomplete files, for example if they rename by copying.
             raise FramedexError(
-                f"{printable(address)!r} is not a valid store address.",
+                f"{make_printable(address)!r} is not a valid store address.",
                 "Name a folder (also on a mounted file system), s3://BUCKET/FOLDER or gs://BUCKET/FOLDER.",
             )
         try:

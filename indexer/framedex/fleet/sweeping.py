@@ -24,7 +24,7 @@ from framedex.fleet.drops import read_drops
 from framedex.fleet.identities import hash_values
 from framedex.fleet.marks import FOLDER as GOING
 from framedex.fleet.marks import mark_for_removal, read_marked_names, read_marks
-from framedex.fleet.needs import needed_rows
+from framedex.fleet.needs import find_needed_rows
 from framedex.fleet.schema import PART_TABLES
 from framedex.fleet.store_root import GRACE_PERIOD
 
@@ -141,7 +141,7 @@ def _find_unused_capture_files(store: StoreRoot, state: StoreState) -> tuple[set
     later = files - at_once - {row.file for row in count}
     parts = {row.part for row in count}
     for table in PART_TABLES:
-        for name in _table_files(store, table):
+        for name in _list_table_files(store, table):
             part = name.partition("/")[2]
             if part in of_dropped:
                 at_once.add(name)
@@ -154,7 +154,7 @@ def _find_unused_stack_files(store: StoreRoot, state: StoreState) -> set[str]:
     """Return the unused files of stacks and frames: no capture needs their rows, or a merged file has them all."""
     files: dict[str, dict[str, list[str]]] = defaultdict(lambda: {table: [] for table in _STACK_TABLES})
     for table in _STACK_TABLES:
-        for name in _table_files(store, table):
+        for name in _list_table_files(store, table):
             files[name.partition("/")[2].rpartition("/")[0]][table].append(name)
     partitions = state.partitions()
     found: set[str] = set()
@@ -163,7 +163,7 @@ def _find_unused_stack_files(store: StoreRoot, state: StoreState) -> set[str]:
             found.update(name for names in tables.values() for name in names)
         elif any(len(names) > 1 for names in tables.values()):
             try:
-                needed = needed_rows(store, partitions[partition])
+                needed = find_needed_rows(store, partitions[partition])
             except MissingDataError:  # the needed stacks are unknown
                 continue
             for table, keys in (("stacks", needed.stacks), ("frames", needed.frames)):
@@ -173,7 +173,7 @@ def _find_unused_stack_files(store: StoreRoot, state: StoreState) -> set[str]:
     return found
 
 
-def _table_files(store: StoreRoot, table: str) -> Iterable[str]:
+def _list_table_files(store: StoreRoot, table: str) -> Iterable[str]:
     """Yield the names of a table's files."""
     for day in store.folders(table):
         for job in store.folders(day):

@@ -55,7 +55,7 @@ def read_calls(file: IO[bytes], captures: Collection[str]) -> Iterator[Any]:
 
     Raises ArrowException or OSError if it is not a file of calls.
     """
-    return _rows_of_captures(file, captures, CALLS)
+    return _read_rows_of_captures(file, captures, CALLS)
 
 
 def read_segments(file: IO[bytes], captures: Collection[str]) -> Iterator[Any]:
@@ -63,10 +63,10 @@ def read_segments(file: IO[bytes], captures: Collection[str]) -> Iterator[Any]:
 
     Raises ArrowException or OSError if it is not a file of segments.
     """
-    return _rows_of_captures(file, captures, SEGMENTS)
+    return _read_rows_of_captures(file, captures, SEGMENTS)
 
 
-def _rows_of_captures(file: IO[bytes], captures: Collection[str], schema: Any) -> Iterator[Any]:
+def _read_rows_of_captures(file: IO[bytes], captures: Collection[str], schema: Any) -> Iterator[Any]:
     reader = parquet.ParquetFile(file)
     if reader.schema_arrow.names != schema.names:
         raise pa.ArrowInvalid("its columns are not those of this table")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from framedex.model.guidebook import ApiRelease, FunctionDescription, Kind, Parameter
-from framedex.sources.releases.repository import public_url
+from framedex.sources.releases.repository import build_public_url
 
 
 @cache
@@ -34,7 +34,7 @@ def _parse_function(row: list[Any], commits: list[str]) -> FunctionDescription:
     source = None
     if declared is not None:
         commit, path, line = declared
-        source = public_url("xla", path, line, commits[commit])
+        source = build_public_url("xla", path, line, commits[commit])
     fields = tuple(
         Parameter(field, type_, bool(is_output), field_since) for field, type_, is_output, field_since in parameters
     )

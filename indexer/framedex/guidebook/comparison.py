@@ -59,9 +59,9 @@ def find_changed_paths(observations: Observations) -> tuple[ChangedStep, ...]:
     """Return the steps whose functions differ from the previous framework version's on the same plug-in."""
     runs = {run.key: run for run in observations.runs}
     found: list[ChangedStep] = []
-    by_series = sorted(observations.tasks, key=lambda task: _version_series(task, runs[task.run]))
-    for _, tasks in groupby(by_series, key=lambda task: _version_series(task, runs[task.run])):
-        by_version = sorted(tasks, key=lambda task: _version_numbers(runs[task.run].framework_version))
+    by_series = sorted(observations.tasks, key=lambda task: _parse_version_series(task, runs[task.run]))
+    for _, tasks in groupby(by_series, key=lambda task: _parse_version_series(task, runs[task.run])):
+        by_version = sorted(tasks, key=lambda task: _parse_version_numbers(runs[task.run].framework_version))
         for before, after in pairwise(by_version):
             if runs[before.run].framework_version != runs[after.run].framework_version:
                 found += _find_differences(before, after)
@@ -133,10 +133,10 @@ def _outer_calls(step: Step) -> tuple[str, ...]:
     return tuple(name for name, _ in groupby(call.function for call in step.calls if call.depth == 0))
 
 
-def _version_series(task: Task, run: Run) -> tuple[str, str, str]:
+def _parse_version_series(task: Task, run: Run) -> tuple[str, str, str]:
     """Return the key of runs that differ only in their version."""
     return task.name, run.framework, run.plugin
 
 
-def _version_numbers(version: str) -> tuple[int, ...]:
+def _parse_version_numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", version))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from framedex.base.protobuf import Message
 from framedex.imports.names import build_imported_frame
 from framedex.model import ImportedFrame
-from framedex.model.programs import share_by_line
+from framedex.model.programs import compute_share_by_line
 from framedex.programs.hlo import Instruction, Module
 
 _MODULE = 1  # of HloProto
@@ -47,7 +47,7 @@ def read_traced_ops(proto: bytes) -> Iterator[tuple[str, TracedOp]]:
 
 
 def _format_lines(module: Module, instruction: Instruction) -> str:
-    shares = share_by_line(Counter(line for _, line in module.fused_ops(instruction)))
+    shares = compute_share_by_line(Counter(line for _, line in module.fused_ops(instruction)))
     if len(shares) < 2:
         return ""
     texts = [f"{share:.0%} {line.path.rpartition('/')[2]}:{line.line}" for line, share in shares]

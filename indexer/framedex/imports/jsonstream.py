@@ -132,7 +132,7 @@ class _TextBuffer:
                 break
         self._held = "".join(pieces)
         if least and estimate_memory(self._held) > MAX_MEMORY_BYTES:
-            raise ValueError(f"a value in it needs more than {words.size(MAX_MEMORY_BYTES)} of memory")
+            raise ValueError(f"a value in it needs more than {words.format_size(MAX_MEMORY_BYTES)} of memory")
         return size > 0
 
     def _decode_pieces(self, source: Source) -> Iterator[str]:

@@ -14,7 +14,7 @@ from framedex.captures import foreign_file, read_metadata
 from framedex.imports.building import ProfileBuilder
 from framedex.imports.reading import read_profile
 from framedex.index.file.conventions import MAX_SAMPLES, SPAN_SIZE
-from framedex.index.file.values import duration_to_bucket
+from framedex.index.file.values import convert_duration_to_bucket
 from framedex.model import CallBatch, CallKind, Calls, Capture, KindTotals, Metadata, ObjectColumns, StopReasons
 
 Integers = npt.NDArray[np.int64]
@@ -104,7 +104,7 @@ class ForeignStream:
         pairs, count = np.unique(np.stack([thread, duration], axis=1), axis=0, return_counts=True)
         counted: Counter[tuple[int, int]] = Counter()
         for (of_thread, each), samples in zip(pairs.tolist(), count.tolist(), strict=True):
-            counted[of_thread, duration_to_bucket(each)] += samples
+            counted[of_thread, convert_duration_to_bucket(each)] += samples
         rows = [(0, of_thread, bucket, samples) for (of_thread, bucket), samples in counted.items()]
         return np.array(rows, np.int64).reshape(-1, 4)
 

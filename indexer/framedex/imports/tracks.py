@@ -39,7 +39,7 @@ class Tracks:
             self._set_name(thread.integer(2), thread.text(5))
         if _THREAD in packet:
             thread = Message(packet.content(_THREAD))
-            self.tracks[default_track(sequence)] = _Track(0, thread.integer(2), thread.text(5))
+            self.tracks[build_default_track(sequence)] = _Track(0, thread.integer(2), thread.text(5))
             self._set_name(thread.integer(2), thread.text(5))
 
     def thread(self, track: Hashable) -> tuple[int, str]:
@@ -60,6 +60,6 @@ class Tracks:
             self.names[tid] = name
 
 
-def default_track(sequence: int) -> Hashable:
+def build_default_track(sequence: int) -> Hashable:
     """The number of the default track of a sequence, for its events without a track."""
     return ("sequence", sequence)

@@ -61,7 +61,7 @@ def parse_first_fields(head: bytes) -> Iterator[tuple[int, int | bytes]]:
         return
 
 
-def within_first_field(head: bytes) -> bytes:
+def skip_field_head(head: bytes) -> bytes:
     """The first bytes of the first field of a message: skips its number and its length.
 
     The field may be longer than these bytes.

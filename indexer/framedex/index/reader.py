@@ -18,7 +18,7 @@ from framedex.index.file.database import (
     LOCK_TIMEOUT_S,
     ImmutableConnection,
     connect_reading,
-    file_identity,
+    read_file_identity,
     translate_errors,
 )
 from framedex.index.file.paths import has_project_moved
@@ -26,7 +26,7 @@ from framedex.index.file.seal import was_changed
 from framedex.index.file.soundness import QueryTimeout, is_inconsistent, report_damage
 from framedex.index.file.values import to_storable
 from framedex.index.read.locations import UrlFinder
-from framedex.index.read.rows import CAPTURE_COLUMNS, Reader, Scope, build_capture, frames_by_id
+from framedex.index.read.rows import CAPTURE_COLUMNS, Reader, Scope, build_capture, read_frames_by_id
 from framedex.model import CaptureScope
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ class Index:
         return self._read_identity() != self._identity
 
     def _read_identity(self) -> tuple[int, ...] | None:
-        return file_identity(self.path, with_content=isinstance(self._reader.connection, ImmutableConnection))
+        return read_file_identity(self.path, with_content=isinstance(self._reader.connection, ImmutableConnection))
 
     def state(self) -> tuple[int, ...]:
         """Return a value that changes after writes by others and after the file was replaced."""
@@ -262,10 +262,10 @@ class Index:
 
     def answer_of(self) -> AnswerScope:
         """Return the captures with calls: answers cover them, except for answers about a line or a function."""
-        from framedex.index.ask.capture.contents import captures_on_mock
+        from framedex.index.ask.capture.contents import read_captures_on_mock
         from framedex.index.read.subjects import scope_of_everything
 
-        answer, on_mock = scope_of_everything(self._reader), captures_on_mock(self._reader)
+        answer, on_mock = scope_of_everything(self._reader), read_captures_on_mock(self._reader)
         return replace(answer, on_mock=tuple(each.id for each in answer.captures if each.id in on_mock))
 
     def compiles(self, *, all_lines: bool = False) -> Table[Compiles]:
@@ -273,33 +273,33 @@ class Index:
 
         With `all_lines` each row is for one path to its line, `outward`.
         """
-        from framedex.index.ask.costs.compilations import compiles
+        from framedex.index.ask.costs.compilations import read_compiles
 
-        return compiles(self._reader, all_lines=all_lines)
+        return read_compiles(self._reader, all_lines=all_lines)
 
     def compiled_programs(self, calls: Collection[int]) -> dict[int, CompiledProgram]:
         """Return the compiled programs by call, for a comparison with another index."""
-        from framedex.index.ask.costs.compilations import compiled_programs
+        from framedex.index.ask.costs.compilations import read_compiled_programs
 
-        return compiled_programs(self._reader, calls)
+        return read_compiled_programs(self._reader, calls)
 
     def captures_with_compiles(self) -> list[int]:
         """Return the ids of captures with compilations."""
-        from framedex.index.ask.costs.compilations import captures_with_compiles
+        from framedex.index.ask.costs.compilations import read_captures_with_compiles
 
-        return captures_with_compiles(self._reader)
+        return read_captures_with_compiles(self._reader)
 
     def startup(self) -> Table[Startup]:
         """Return the time from the start of each process until its first step, by part and line; durations in ns."""
-        from framedex.index.ask.costs.startup import startup
+        from framedex.index.ask.costs.startup import read_startup
 
-        return startup(self._reader)
+        return read_startup(self._reader)
 
     def captures_with_startup(self) -> list[int]:
         """Return the ids of captures with data for `startup`."""
-        from framedex.index.ask.costs.phases import captures_with_startup
+        from framedex.index.ask.costs.phases import read_captures_with_startup
 
-        return captures_with_startup(self._reader)
+        return read_captures_with_startup(self._reader)
 
     def compiled_module(self, name: str) -> CompiledModule | None:
         """Return the lines behind the latest program of an XLA module such as `jit_step`; None if none was recorded."""
@@ -309,7 +309,7 @@ class Index:
 
     def frame(self, frame_id: int) -> FrameRow | None:
         """Return the frame with this id, or None."""
-        return frames_by_id(self._reader, [frame_id]).get(frame_id)
+        return read_frames_by_id(self._reader, [frame_id]).get(frame_id)
 
     @cached_property
     def calls(self) -> Calls:
@@ -361,55 +361,55 @@ class Index:
 
     def below_lines(self) -> Iterator[LineCallee]:
         """Yield the calls of all captures by program line, with the paths from the line to them."""
-        from framedex.index.ask.below_lines import below_lines
+        from framedex.index.ask.below_lines import read_below_lines
 
         for capture in self.captures():
-            yield from below_lines(self._reader, capture.id)
+            yield from read_below_lines(self._reader, capture.id)
 
     def transfers(self, *, all_lines: bool = False) -> Table[Transfers]:
         """Return the transfers between host and devices by program line, most bytes first; durations in ns.
 
         With `all_lines` each row is for one path to its line, `outward`.
         """
-        from framedex.index.ask.costs.line_costs import transfers
+        from framedex.index.ask.costs.line_costs import read_transfers
 
-        return transfers(self._reader, all_lines=all_lines)
+        return read_transfers(self._reader, all_lines=all_lines)
 
     def captures_with_transfers(self) -> list[int]:
         """Return the ids of captures with transfers."""
-        from framedex.index.ask.costs.line_costs import captures_with_transfers
+        from framedex.index.ask.costs.line_costs import read_captures_with_transfers
 
-        return captures_with_transfers(self._reader)
+        return read_captures_with_transfers(self._reader)
 
     def memory(self, *, all_lines: bool = False) -> Table[DeviceMemory]:
         """Return the live memory of each device over time, and the allocating lines, for completely read captures.
 
         With `all_lines` a line is split by the outward program lines, `LineMemory.outward`.
         """
-        from framedex.index.ask.costs.line_costs import memory
+        from framedex.index.ask.costs.line_costs import read_memory
 
-        return memory(self._reader, all_lines=all_lines)
+        return read_memory(self._reader, all_lines=all_lines)
 
     def captures_with_memory(self) -> frozenset[int]:
         """Return the ids of captures with data for `memory`."""
-        from framedex.index.ask.costs.line_costs import captures_with_memory
+        from framedex.index.ask.costs.line_costs import read_captures_with_memory
 
-        return captures_with_memory(self._reader)
+        return read_captures_with_memory(self._reader)
 
     def waits(self, *, all_lines: bool = False) -> WaitsAndLoops:
         """Return the waits of Python threads for the runtime by line, and the steps of their loops; times in ns.
 
         With `all_lines` each row is for one path to its line, `outward`.
         """
-        from framedex.index.ask.costs.line_costs import waits
+        from framedex.index.ask.costs.line_costs import read_waits
 
-        return waits(self._reader, all_lines=all_lines)
+        return read_waits(self._reader, all_lines=all_lines)
 
     def captures_with_waits(self) -> frozenset[int]:
         """Return the ids of captures with data for `waits`."""
-        from framedex.index.ask.costs.line_costs import captures_with_waits
+        from framedex.index.ask.costs.line_costs import read_captures_with_waits
 
-        return captures_with_waits(self._reader)
+        return read_captures_with_waits(self._reader)
 
     @cached_property
     def ffi(self) -> Ffi:

@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
-from framedex.index.file.schema import schema_statements
+from framedex.index.file.schema import list_schema_statements
 
 _TOTAL_TABLES = (
     *("nodes", "functions", "stack_calls", "line_calls", "line_links", "line_samples"),
@@ -49,7 +49,7 @@ def fill_totals(connection: sqlite3.Connection) -> None:
 
     with _write_temporary_tables(connection):
         nodes = read_nodes(connection)
-        for statement in schema_statements():
+        for statement in list_schema_statements():
             for table in _TOTAL_TABLES:
                 if statement.startswith(f"CREATE TABLE {table}("):
                     connection.execute(statement.replace("CREATE TABLE ", "CREATE TEMP TABLE ", 1))

@@ -21,9 +21,9 @@ from framedex.captures import (
     CaptureState,
     CaptureStream,
     UnreadableCaptureError,
-    capture_identity,
-    capture_state,
+    compute_capture_identity,
     is_being_written,
+    read_capture_state,
     read_metadata,
 )
 from framedex.imports.stream import ForeignStream
@@ -64,7 +64,7 @@ def read_states(captures: Sequence[Path]) -> tuple[list[CaptureState], dict[Path
     refused: dict[Path, FramedexError] = {}
     for path in dict.fromkeys(Path(os.path.realpath(path)) for path in captures):
         try:
-            state = capture_state(path)
+            state = read_capture_state(path)
         except SystemLimitError:
             raise
         except FramedexError as error:
@@ -258,11 +258,11 @@ def build_capture_record(
     kept = StoredPrograms(capture)
     record = CaptureRecord(
         capture,
-        _started_unix_seconds(capture),
+        _read_start_time(capture),
         capture.metadata.command,
         frames,
         (*capture.problems, *problems),
-        identity=capture_identity(capture.path, capture.metadata),
+        identity=compute_capture_identity(capture.path, capture.metadata),
         signature=signature,
         ffi=name_ffi(capture, namer, origins),
         builds=builds,
@@ -311,7 +311,7 @@ def _has_path(known: KnownCapture, path: Path) -> bool:
 
 def _still_exists(known: KnownCapture) -> bool:
     try:
-        return capture_state(known.path).identity == known.identity
+        return read_capture_state(known.path).identity == known.identity
     except SystemLimitError:
         raise
     except FramedexError:
@@ -323,12 +323,12 @@ def _is_still_written(state: CaptureState, capture: Capture) -> bool:
     if is_being_written(state.path, capture.metadata):
         return True
     try:
-        return capture_state(state.path) != state
+        return read_capture_state(state.path) != state
     except FramedexError:
         return False
 
 
-def _started_unix_seconds(capture: Capture) -> float:
+def _read_start_time(capture: Capture) -> float:
     """Return the start of a recording (Unix time); without metadata about it, the modification time of its folder."""
     if capture.metadata.started_unix_ns is not None:
         return capture.metadata.started_unix_ns / 1e9
@@ -344,16 +344,19 @@ _START_TIME_FIELD = 19  # the index of the field in /proc/PID/stat, counted afte
 
 def make_follower_mark() -> str:
     """Return a unique mark of this process and this call."""
-    return f"{FOLLOWED_PREFIX}{os.getpid()}, begun at {_process_start_ticks(os.getpid())}, since {time.monotonic_ns()}"
+    return (
+        f"{FOLLOWED_PREFIX}{os.getpid()}, begun at {_read_process_start_ticks(os.getpid())}, since "
+        f"{time.monotonic_ns()}"
+    )
 
 
 def is_followed(signature: str | None) -> bool:
     """Return whether the stored signature of a capture is the mark of a running process."""
     found = _FOLLOWER_MARK.fullmatch(signature or "")
-    return found is not None and _process_start_ticks(int(found[1])) == int(found[2])
+    return found is not None and _read_process_start_ticks(int(found[1])) == int(found[2])
 
 
-def _process_start_ticks(process: int) -> int:
+def _read_process_start_ticks(process: int) -> int:
     """Return the start time of a process, in the kernel's ticks; -1 if it is not running."""
     try:
         stat = Path(f"/proc/{process}/stat").read_text("utf-8", "replace")
@@ -372,7 +375,7 @@ def build_shared_record(stream: SharedStream, signature: str) -> CaptureRecord:
         shlex.join(metadata.argv),
         stream.frames,
         stream.problems,
-        identity=capture_identity(capture.path, metadata),
+        identity=compute_capture_identity(capture.path, metadata),
         signature=signature,
         ffi=FfiRecords(parse_ffi_joins(capture), stream.sites, stream.handler),
         builds=stream.definitions.builds,

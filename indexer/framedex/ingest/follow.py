@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from framedex.base.errors import FramedexError
 from framedex.binaries import BinaryStore
-from framedex.captures import CaptureState, CaptureStream, capture_state, is_complete
+from framedex.captures import CaptureState, CaptureStream, is_complete, read_capture_state
 from framedex.index import Store
 from framedex.index.write.capture import CaptureTakenError, CaptureWriter, NoRoomError
 from framedex.ingest.captures import BATCH_CALLS, build_capture_record, make_follower_mark, needs_reading
@@ -89,7 +89,7 @@ class Follower:
 
     def _begin(self, path: Path) -> _FollowedCapture | None:
         """Start to follow a capture; return None if it is indexed in this state or another process follows it."""
-        if not needs_reading(self._store, capture_state(path)):
+        if not needs_reading(self._store, read_capture_state(path)):
             return None
         self._followed[path] = _FollowedCapture(self._store, path, self._namer)
         return self._followed[path]
@@ -97,7 +97,7 @@ class Follower:
 
 def _is_readable(path: Path) -> bool:
     try:
-        capture_state(path)
+        read_capture_state(path)
     except FramedexError:
         return False
     return True
@@ -170,7 +170,7 @@ class _FollowedCapture:
         return len(batch) == BATCH_CALLS
 
     def _finish(self, writer: CaptureWriter) -> None:
-        state: CaptureState = capture_state(self._path)
+        state: CaptureState = read_capture_state(self._path)
         with self._store.transaction():
             writer.finish(
                 problems=(*self._stream.problems, *self._naming_problems),

@@ -29,7 +29,7 @@ from framedex.model import Definition, Language, Location, LocationEvidence
 from framedex.path_resolution.files import PathMap, file_exists, find_file
 from framedex.path_resolution.moved_files import TreeFiles
 from framedex.path_resolution.precedence import LocalFile, find_local_file
-from framedex.shared.keeping import stored_excerpts
+from framedex.shared.keeping import read_stored_excerpts
 
 NamedDefinition = tuple[str, Definition]
 """A short name and its definition."""
@@ -71,7 +71,7 @@ def locate_mapped_frames(store: Store, mapped: dict[str, LocalFile]) -> None:
 
 def _read_shared_excerpts(store: Store) -> dict[str, str]:
     """Return the excerpts of shared captures, by the recorded paths."""
-    return {path: text for capture in store.captures() for path, text in stored_excerpts(capture.path).items()}
+    return {path: text for capture in store.captures() for path, text in read_stored_excerpts(capture.path).items()}
 
 
 def _find_shared_excerpt(recorded: str, texts: Mapping[str, str]) -> LocalFile | None:

@@ -31,7 +31,7 @@ from framedex.ingest.report import IndexingReport, TreeReport
 from framedex.ingest.source_maps import import_wheel_maps
 from framedex.ingest.trees import SourceFileLists, find_trees, read_files, update_trees
 from framedex.model import BinaryId
-from framedex.path_resolution.files import PathMap, PathRule, file_exists, usable_rules
+from framedex.path_resolution.files import PathMap, PathRule, file_exists, select_usable_rules
 from framedex.path_resolution.moved_files import TreeFiles
 from framedex.sources import find_language, find_likely_files
 
@@ -71,7 +71,7 @@ def ingest_captures(
         for root in roots:
             store.sources.add_root(os.path.realpath(root))
         if rules is not None:
-            store.sources.replace_path_rules(usable_rules(rules, store.sources.roots()))
+            store.sources.replace_path_rules(select_usable_rules(rules, store.sources.roots()))
         mark_stale_for_release_maps(store.sources)
     stale = mark_captures_with_stale_names(store, _make_recorded_binaries(store, debuginfod))
     states, refused = read_states([*captures, *stale])
@@ -187,7 +187,7 @@ def read_needed_sources(
     """
     mapped = find_mapped_files(store, trees)
     unread = {file.path for file in trees.changed_files(store)}
-    likely = _likely_files(store.sources.unlocated_functions(), TreeFiles(trees.files), unread)
+    likely = _find_likely_files(store.sources.unlocated_functions(), TreeFiles(trees.files), unread)
     needed = [*(here.path for here in mapped.values()), *likely, *store.sources.files_of_exact_locations()]
     paths = list(dict.fromkeys(path for path in needed if path in unread))[:MAX_NEEDED_FILES]
     with progress.task("Reading the sources of recorded functions", len(paths)) as advance:
@@ -197,7 +197,7 @@ def read_needed_sources(
         report.add_problems(locate_functions(store.sources, progress, binaries))
 
 
-def _likely_files(functions: list[UnplacedFunction], files: TreeFiles, unread: set[str]) -> list[str]:
+def _find_likely_files(functions: list[UnplacedFunction], files: TreeFiles, unread: set[str]) -> list[str]:
     votes: Counter[str] = Counter()
     for function in functions:
         likely = find_likely_files(files, function.record.symbol, function.record.unit)[:_MAX_FILES_PER_FUNCTION]

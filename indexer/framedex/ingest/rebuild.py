@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from framedex.base.errors import FramedexError, SystemLimitError
 from framedex.base.progress import Progress
-from framedex.captures import capture_identity, read_metadata
+from framedex.captures import compute_capture_identity, read_metadata
 from framedex.index.file.database import DamagedIndexError, LockTimeout
 from framedex.index.file.soundness import report_damage
 from framedex.index.write.store import Store
@@ -173,7 +173,7 @@ def _find_moved_captures(store: Store, project_captures: Sequence[Path]) -> list
 def _read_identities(captures: Sequence[Path]) -> Iterator[tuple[Path, str]]:
     for path in captures:
         try:
-            yield path, capture_identity(path, read_metadata(path))
+            yield path, compute_capture_identity(path, read_metadata(path))
         except SystemLimitError:
             raise
         except FramedexError:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from framedex.base.regularfile import open_regular
 from framedex.base.words import count
-from framedex.binaries import Binary, BinaryStore, DigestCache, classify_native_frame, state_of
+from framedex.binaries import Binary, BinaryStore, DigestCache, classify_native_frame, read_binary_state
 from framedex.captures import compute_fingerprint
 from framedex.index.file.values import to_storable
 from framedex.index.write.records import NamedBinary, NameSource
@@ -144,7 +144,7 @@ class RecordedBinaries:
         recorded = self._recorded_digest(module)
         if path.stat().st_size <= _FULLY_HASHED_BYTES or (module.file is None and not recorded):
             return None, ()
-        if str(path) == module.path and state_of(path) == module.file:
+        if str(path) == module.path and read_binary_state(path) == module.file:
             if not recorded:
                 self._contents.compute_digest(path)  # the digest proves its identity when it is installed again
             return None, ()
@@ -226,10 +226,10 @@ def describe_unnamed_frames(binary: Binary, path: str, frames: int, unnamed: int
     if not unnamed or not is_of_others or not binary.is_stripped:
         return None
     unnamed_text = f"{unnamed:,} of its {count(frames, 'recorded frame')} {'has' if unnamed == 1 else 'have'} no name"
-    return f"{path} is stripped: {unnamed_text}. {_debug_file_remedy(binary)} {UNNAMED_FRAMES}"
+    return f"{path} is stripped: {unnamed_text}. {_suggest_debug_files(binary)} {UNNAMED_FRAMES}"
 
 
-def _debug_file_remedy(binary: Binary) -> str:
+def _suggest_debug_files(binary: Binary) -> str:
     then = "and run `framedex index`; until then"
     if binary.build_id:
         place = f"{_DEBUG_FILES}/{binary.build_id[:2]}/{binary.build_id[2:]}.debug"

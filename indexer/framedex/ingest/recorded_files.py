@@ -21,7 +21,7 @@ from framedex.model import Capture, Program, ProgramFrame, ProgramMemory, Progra
 from framedex.path_resolution.files import BUILD_FOLDER, file_exists, is_process_path
 from framedex.path_resolution.moved_files import FolderMoves
 from framedex.programs import read_note, read_options, read_program, read_program_memory
-from framedex.sources.releases import python_libraries
+from framedex.sources.releases import list_python_libraries
 
 _FROZEN = re.compile(r"<frozen (\w+(?:\.\w+)*)>")
 
@@ -59,7 +59,7 @@ class RecordedPaths:
     def from_capture(cls, capture: Capture, former: FolderMoves | None = None) -> RecordedPaths:
         """Return the paths of a capture."""
         cells = read_cells(capture.path)
-        return cls(capture.metadata.cwd or "", python_libraries(capture), find_moves(capture), former, cells)
+        return cls(capture.metadata.cwd or "", list_python_libraries(capture), find_moves(capture), former, cells)
 
     def resolve(self, name: str) -> str | None:
         """The local path of a recorded file name; None if it names no file. Cached."""

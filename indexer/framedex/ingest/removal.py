@@ -12,7 +12,7 @@ from pathlib import Path
 
 from framedex.base.errors import FramedexError, SystemLimitError
 from framedex.base.folders import read_capture_folder
-from framedex.captures import capture_state, is_complete
+from framedex.captures import is_complete, read_capture_state
 from framedex.captures.folders import find_unfinished_removals, removal_path, rename_for_removal, undo_removal
 from framedex.index import Store
 from framedex.index.write.records import KnownCapture
@@ -34,7 +34,7 @@ def remove_captures(store: Store, ids: Collection[int]) -> RemovalResult:
     Raises FramedexError, and removes nothing, if a capture is still being recorded or read, or cannot be removed.
     """
     captures = [capture for capture in store.read_roots_and_captures()[1] if capture.id in ids]
-    folders = list(_removable_folders(captures))
+    folders = list(_find_removable_folders(captures))
     freed = sum(read_capture_folder(str(folder)).size for folder in folders)
     aside: list[Path] = []
     try:
@@ -81,7 +81,7 @@ def remove_unindexed(folders: Sequence[Path]) -> int:
     return freed
 
 
-def _removable_folders(captures: Sequence[KnownCapture]) -> Iterator[Path]:
+def _find_removable_folders(captures: Sequence[KnownCapture]) -> Iterator[Path]:
     """Yield the existing folders of the captures. Raises FramedexError if one cannot be removed now."""
     for capture in captures:
         if is_followed(capture.unfinished_signature):
@@ -102,7 +102,7 @@ def _is_capture(capture: KnownCapture, folder: Path) -> bool:
     if not read_capture_folder(str(folder)).is_here:
         return False
     try:
-        return capture_state(folder).identity == capture.identity
+        return read_capture_state(folder).identity == capture.identity
     except SystemLimitError:
         raise
     except FramedexError:

@@ -13,7 +13,7 @@ from framedex.live.diagnosis import Diagnosis
 from framedex.live.model import LiveThread, ProcessSnapshot
 
 
-def snapshot_document(snapshot: ProcessSnapshot) -> dict[str, Any]:
+def build_snapshot_document(snapshot: ProcessSnapshot) -> dict[str, Any]:
     """A process and its threads. `time_ns`, `since_ns`, `until_ns` and `last_record_ns` are on CLOCK_MONOTONIC."""
     return asdict(snapshot) | {
         "calls": snapshot.calls,
@@ -33,4 +33,4 @@ def _build_thread_document(thread: LiveThread) -> dict[str, Any]:
 
 def build_diagnosis_document(diagnosis: Diagnosis, snapshot: ProcessSnapshot) -> dict[str, Any]:
     """A diagnosis with the later one of its snapshots."""
-    return asdict(diagnosis) | {"look": snapshot_document(snapshot)}
+    return asdict(diagnosis) | {"look": build_snapshot_document(snapshot)}

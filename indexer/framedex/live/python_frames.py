@@ -252,7 +252,7 @@ class PythonReader:
 
         The interpreter keeps their `__exit__` on the frame's stack, below the values that an exception would remove.
         """
-        depth = handler_depth(frame.code.exception_table, frame.instruction)
+        depth = find_handler_depth(frame.code.exception_table, frame.instruction)
         if not 0 < depth <= min(frame.code.stack_size, _MAX_SLOTS):
             return
         first = frame.address + self._offsets["frame.locals"] + 8 * frame.code.local_count
@@ -313,12 +313,12 @@ def _read_word(content: bytes, offset: int) -> int:
 
 
 def _make_live_frame(frame: _Frame) -> LiveFrame:
-    line = line_at(frame.code.line_table, frame.code.first_line, frame.instruction) or frame.code.first_line
+    line = find_line(frame.code.line_table, frame.code.first_line, frame.instruction) or frame.code.first_line
     return LiveFrame(frame.code.qualname, frame.code.filename, line)
 
 
 @lru_cache(4096)
-def line_at(table: bytes, first_line: int, instruction: int) -> int:
+def find_line(table: bytes, first_line: int, instruction: int) -> int:
     """The line of the instruction at a byte offset, from a code object's location table; 0 if it has none."""
     line, end, position = first_line, 0, 0
     while position < len(table):
@@ -348,7 +348,7 @@ def _parse_varint(table: bytes, position: int) -> int:
     return value
 
 
-def handler_depth(table: bytes, instruction: int) -> int:
+def find_handler_depth(table: bytes, instruction: int) -> int:
     """The number of stack values that the exception handler around an instruction keeps; 0 without a handler.
 
     `table` is a code object's exception table: start, length, target, and depth with a flag, in 6 bits a byte.

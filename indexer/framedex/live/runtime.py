@@ -103,7 +103,7 @@ def is_python_binary(path: str) -> bool:
     return _PYTHON_BINARY.search(path) is not None
 
 
-def python_binaries(pid: int) -> Iterator[MappedBinary]:
+def find_python_binaries(pid: int) -> Iterator[MappedBinary]:
     """Each loaded binary of a living process that may contain CPython. Raises OSError if the process ends meanwhile.
 
     The process may also have mapped the file as data, without code.
@@ -140,7 +140,7 @@ def _find_runtime(file: Path) -> int | None:
             return None
         binary.seek(headers[names][4])
         texts = binary.read(min(headers[names][5], _MAX_NAMES_BYTES))
-        address = next((each[3] for each in headers if _name_at(texts, each[0]) == _RUNTIME_SECTION), None)
+        address = next((each[3] for each in headers if _read_name(texts, each[0]) == _RUNTIME_SECTION), None)
         if address is None:
             return None
         binary.seek(programs_at)
@@ -148,7 +148,7 @@ def _find_runtime(file: Path) -> int | None:
     return int(address - min(each[3] - each[2] for each in segments if each[0] == _LOADABLE))
 
 
-def _name_at(names: bytes, offset: int) -> bytes:
+def _read_name(names: bytes, offset: int) -> bytes:
     return names[offset : names.find(b"\0", offset)]
 
 

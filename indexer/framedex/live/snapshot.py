@@ -28,9 +28,9 @@ from framedex.live.model import (
     Task,
 )
 from framedex.live.python_frames import PythonReader
-from framedex.live.runtime import Runtime, UnknownRuntimeError, python_binaries
+from framedex.live.runtime import Runtime, UnknownRuntimeError, find_python_binaries
 from framedex.live.targets import Target
-from framedex.live.tasks import process_state, read_command_line, read_tasks, read_working_folder
+from framedex.live.tasks import read_command_line, read_process_state, read_tasks, read_working_folder
 
 if TYPE_CHECKING:
     from framedex.captures.open_calls import ThreadCalls
@@ -40,7 +40,7 @@ _YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
 
 def take_snapshot(target: Target) -> ProcessSnapshot:
     """The process of a target as it is now, or the end of its recording if it has ended."""
-    state = _target_state(target)
+    state = _read_target_state(target)
     streams, capture_problem = _read_streams(target.capture)
     now = _now_ns(target, state)
     threads: Sequence[LiveThread] = ()
@@ -86,9 +86,9 @@ def _now_ns(target: Target, state: ProcessState) -> int:
     return time.monotonic_ns()
 
 
-def _target_state(target: Target) -> ProcessState:
+def _read_target_state(target: Target) -> ProcessState:
     if target.is_here:
-        return process_state(target.pid)
+        return read_process_state(target.pid)
     is_other_host = target.metadata is not None and target.metadata.host != host_name()
     return ProcessState.ELSEWHERE if is_other_host and _read_end(target) is None else ProcessState.ENDED
 
@@ -123,7 +123,7 @@ def _read_process(pid: int) -> tuple[list[Task], Python | None, str, str]:
     with memory:
         tasks = read_tasks(pid, memory)
         try:
-            reader = PythonReader(memory, Runtime.find(memory, python_binaries(pid)), read_working_folder(pid))
+            reader = PythonReader(memory, Runtime.find(memory, find_python_binaries(pid)), read_working_folder(pid))
             return tasks, reader.read(), "", ""
         except UnknownRuntimeError as error:
             return tasks, None, f"Python frames of process {pid} are not readable: {error}.", ""
@@ -160,7 +160,7 @@ def _join_threads(
             task.name,
             task,
             of_python,
-            _gil_role(task, of_python, python),
+            _determine_gil_role(task, of_python, python),
             _find_waited_lock(task, of_python),
             is_main=task.tid == pid,
         )
@@ -181,7 +181,7 @@ def _add_calls(thread: LiveThread, stream: ThreadCalls | None) -> LiveThread:
     )
 
 
-def _gil_role(task: Task, thread: PythonThread | None, python: Python | None) -> GilRole | None:
+def _determine_gil_role(task: Task, thread: PythonThread | None, python: Python | None) -> GilRole | None:
     if thread is None or python is None:
         return None
     if thread.has_gil:

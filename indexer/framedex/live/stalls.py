@@ -15,7 +15,7 @@ from framedex.captures.open_calls import read_open_calls
 from framedex.live.diagnosis import Verdict, diagnose
 from framedex.live.model import ProcessState
 from framedex.live.snapshot import take_snapshot
-from framedex.live.tasks import process_state
+from framedex.live.tasks import read_process_state
 
 if TYPE_CHECKING:
     from framedex.live.diagnosis import Diagnosis
@@ -39,14 +39,14 @@ class StallWatch:
     @property
     def has_ended(self) -> bool:
         """Whether the process has ended."""
-        return process_state(self.target.pid) is ProcessState.ENDED
+        return read_process_state(self.target.pid) is ProcessState.ENDED
 
     def poll(self) -> Diagnosis | None:
         """Look at the process. Return why it stalls if it has made no progress for the patience, otherwise None."""
         now = time.monotonic_ns()
         was_interrupted = now - self._polled_ns > self._patience_ns  # the watching process was stopped, too
         self._polled_ns = now
-        if was_interrupted or process_state(self.target.pid) is not ProcessState.ALIVE:
+        if was_interrupted or read_process_state(self.target.pid) is not ProcessState.ALIVE:
             self._progress_ns, self.snapshot = now, None
             return None
         self._progress_ns = max(self._progress_ns, self._last_call_of_main_thread())

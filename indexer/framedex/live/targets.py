@@ -15,7 +15,7 @@ from framedex.base.regularfile import host_name
 from framedex.captures.folders import capture_folders, find_captures_within, project_captures_folder
 from framedex.captures.metadata import read_metadata
 from framedex.live.model import ProcessState
-from framedex.live.tasks import process_state, started_unix_ns
+from framedex.live.tasks import read_process_state, started_unix_ns
 from framedex.model.metadata import Metadata
 
 _CLOCK_TOLERANCE_NS = 2_000_000_000  # the wall clock may be set while a program runs; a kernel tick is 10 ms
@@ -57,7 +57,7 @@ def _find_project_captures(folder: str) -> list[Path]:
 
 def find_target_of_process(pid: int) -> Target:
     """The target of a process id. Raises FramedexError if there is no such process."""
-    if process_state(pid) is ProcessState.ENDED:
+    if read_process_state(pid) is ProcessState.ENDED:
         raise FramedexError(
             f"There is no process {pid}.", "Name a process of this machine, or the capture of a process that has ended."
         )
@@ -99,7 +99,7 @@ def find_target_of_capture(capture: Path) -> Target:
 
 def _may_be_running(metadata: Metadata) -> bool:
     """Whether the recorded process is running on this machine: a process of its id that is older than the recording."""
-    if not metadata.pid or metadata.host != host_name() or process_state(metadata.pid) is ProcessState.ENDED:
+    if not metadata.pid or metadata.host != host_name() or read_process_state(metadata.pid) is ProcessState.ENDED:
         return False
     started = started_unix_ns(metadata.pid)
     recorded = metadata.started_unix_ns

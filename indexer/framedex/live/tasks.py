@@ -32,7 +32,7 @@ _SLEEP_CALLS = {_NANOSLEEP: "nanosleep", _CLOCK_NANOSLEEP: "clock_nanosleep"}
 _NAMES = _DESCRIPTOR_CALLS | _MANY_DESCRIPTORS | _CHILD_CALLS | _SLEEP_CALLS | {_FUTEX: "futex"}
 
 
-def process_state(pid: int) -> ProcessState:
+def read_process_state(pid: int) -> ProcessState:
     """The state of a process; `ended` if there is none of this id, or only its exit status is left."""
     letter = _read_stat(Path(f"/proc/{pid}/stat"))[0]
     if letter in ("", "Z", "X"):
@@ -101,7 +101,7 @@ def _read_task(pid: int, tid: int, memory: Memory | None) -> Task | None:
 def _build_waiting_task(pid: int, task: Task, number: int, arguments: list[int], memory: Memory | None) -> Task:
     first, second, third, fourth = arguments[:4]
     if number == _FUTEX:
-        until = _futex_end(memory, second, fourth)
+        until = _find_futex_end(memory, second, fourth)
         owner = _read_mutex_owner(memory, first, second, third)
         return replace(task, activity=Activity.FUTEX, futex=first, mutex_owner=owner, until_ns=until)
     if number in _SLEEP_CALLS:
@@ -131,7 +131,7 @@ def _read_mutex_owner(memory: Memory | None, address: int, operation: int, value
     return 0
 
 
-def _futex_end(memory: Memory | None, operation: int, timeout: int) -> int | None:
+def _find_futex_end(memory: Memory | None, operation: int, timeout: int) -> int | None:
     """The end of a timed wait on CLOCK_MONOTONIC; None for a wait without a timeout, or with another clock."""
     if operation & 0x7F != _FUTEX_TIMED_ABSOLUTE:
         return None

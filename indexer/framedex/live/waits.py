@@ -130,11 +130,11 @@ def find_supporting_threads(waits: Mapping[int, Wait], start: int) -> set[int]:
         wait = waits[left.pop()]
         if wait.thread.tid not in found:
             found.add(wait.thread.tid)
-            left += _threads_that_may_end(wait, waits)
+            left += _find_threads_that_may_end(wait, waits)
     return found
 
 
-def _threads_that_may_end(wait: Wait, waits: Mapping[int, Wait]) -> Iterable[int]:
+def _find_threads_that_may_end(wait: Wait, waits: Mapping[int, Wait]) -> Iterable[int]:
     if wait.holder is not None and wait.holder in waits:
         return (wait.holder,)
     if wait.kind is WaitKind.NATIVE and wait.is_for_jax:

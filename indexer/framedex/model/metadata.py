@@ -90,22 +90,22 @@ class Metadata:
         """Parse capture.json. Raises ValueError if the text is not JSON."""
         fields = _parse_object(text)
         return cls(
-            format=_as_string(fields.get("format")),
-            version=_as_integer(fields.get("version")),
-            started_unix_ns=_as_integer(fields.get("started_unix_ns")),
-            started_clock_ns=_as_integer(fields.get("started_clock_ns")),
-            pid=_as_integer(fields.get("pid")),
-            argv=_as_strings(fields.get("argv")),
-            cwd=_as_string(fields.get("cwd")),
-            folder=_as_string(fields.get("folder")),
-            host=_as_string(fields.get("host")),
-            python=_as_string(fields.get("python")),
-            python_problem=_as_string(fields.get("python_problem")),
+            format=_parse_string(fields.get("format")),
+            version=_parse_integer(fields.get("version")),
+            started_unix_ns=_parse_integer(fields.get("started_unix_ns")),
+            started_clock_ns=_parse_integer(fields.get("started_clock_ns")),
+            pid=_parse_integer(fields.get("pid")),
+            argv=_parse_strings(fields.get("argv")),
+            cwd=_parse_string(fields.get("cwd")),
+            folder=_parse_string(fields.get("folder")),
+            host=_parse_string(fields.get("host")),
+            python=_parse_string(fields.get("python")),
+            python_problem=_parse_string(fields.get("python_problem")),
             launch=_parse_launch(fields.get("launcher")),
-            selected_by=_as_strings(fields.get("selected_by")),
+            selected_by=_parse_strings(fields.get("selected_by")),
             foreign=_parse_foreign(fields.get("foreign")),
-            job=_as_mapping(fields.get("job")),
-            ended_by=_as_string(fields.get("ended_by")),
+            job=_parse_mapping(fields.get("job")),
+            ended_by=_parse_string(fields.get("ended_by")),
             text=text,
         )
 
@@ -118,21 +118,21 @@ def _parse_launch(value: object) -> LaunchInfo | None:
     if not fields:
         return None
     return LaunchInfo(
-        run=_as_string(fields.get("run")),
-        arguments=_as_strings(fields.get("arguments")),
-        cell=_as_string(fields.get("cell")),
-        packages=_as_mapping(fields.get("packages")),
+        run=_parse_string(fields.get("run")),
+        arguments=_parse_strings(fields.get("arguments")),
+        cell=_parse_string(fields.get("cell")),
+        packages=_parse_mapping(fields.get("packages")),
     )
 
 
 def _parse_foreign(value: object) -> ImportOrigin | None:
     fields = value if isinstance(value, dict) else {}
-    form, origin, content = (_as_string(fields.get(key)) for key in ("format", "origin", "content"))
+    form, origin, content = (_parse_string(fields.get(key)) for key in ("format", "origin", "content"))
     if form is None or origin is None or content is None:
         return None
     is_of_samples = fields.get("is_of_samples") is not False
     return ImportOrigin(
-        form, origin, content, _as_string(fields.get("value")), _as_strings(fields.get("folders")), is_of_samples
+        form, origin, content, _parse_string(fields.get("value")), _parse_strings(fields.get("folders")), is_of_samples
     )
 
 
@@ -145,18 +145,18 @@ def _parse_object(text: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _as_integer(value: object) -> int | None:
+def _parse_integer(value: object) -> int | None:
     """A non-negative integer below 2**63, as the recorder writes; otherwise None."""
     return value if type(value) is int and 0 <= value < 1 << 63 else None
 
 
-def _as_string(value: object) -> str | None:
+def _parse_string(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def _as_strings(value: object) -> tuple[str, ...]:
+def _parse_strings(value: object) -> tuple[str, ...]:
     return tuple(map(str, value)) if isinstance(value, list) else ()
 
 
-def _as_mapping(value: object) -> dict[str, str]:
+def _parse_mapping(value: object) -> dict[str, str]:
     return {str(name): str(fields) for name, fields in value.items()} if isinstance(value, dict) else {}

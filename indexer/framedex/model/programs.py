@@ -20,7 +20,7 @@ class ProgramFrame:
 _LineT = TypeVar("_LineT", bound=Hashable)
 
 
-def share_by_line(ops: Mapping[_LineT | None, int]) -> tuple[tuple[_LineT, float], ...]:
+def compute_share_by_line(ops: Mapping[_LineT | None, int]) -> tuple[tuple[_LineT, float], ...]:
     """Return the share of each line in the ops of one instruction, largest first; `ops` has the number of ops by line.
 
     Ops without a line do not count.

@@ -115,7 +115,7 @@ class PathRule:
     is_outside: bool = False
 
 
-def usable_rules(rules: Iterable[PathRule], sources: Sequence[str]) -> list[PathRule]:
+def select_usable_rules(rules: Iterable[PathRule], sources: Sequence[str]) -> list[PathRule]:
     """Return the rules that may be used; `sources` are the source folders that the user has approved."""
     folders = [Path(source) for source in sources]
     return [
@@ -127,9 +127,9 @@ class PathMap:
     """The rules of the settings. The time of a look-up depends on the depth of the path, not on the number of rules."""
 
     def __init__(self, rules: Iterable[PathRule], sources: Sequence[str] = ()) -> None:
-        """`sources` are the user's source folders: see `usable_rules`."""
+        """`sources` are the user's source folders: see `select_usable_rules`."""
         # Not pathlib: recorded paths are not always valid for it.
-        self._after = {_path_in_build(rule.before): rule.after for rule in usable_rules(rules, sources)}
+        self._after = {_path_in_build(rule.before): rule.after for rule in select_usable_rules(rules, sources)}
 
     def apply(self, recorded: str) -> str | None:
         """Return the real path given by the longest matching rule, if the file exists.

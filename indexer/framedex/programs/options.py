@@ -42,9 +42,9 @@ def read_options(data: bytes) -> dict[str, str]:
 
 
 @functools.cache
-def option_types() -> Mapping[str, str]:
+def read_option_types() -> Mapping[str, str]:
     """Return the types of jaxlib's options by their names: `bool`, `int`, `text` and so on."""
-    names = {name: form for fields in _field_names().values() for name, form, *_ in fields.values()}
+    names = {name: form for fields in _read_field_names().values() for name, form, *_ in fields.values()}
     return names | {"device_assignment": "int"}
 
 
@@ -56,7 +56,7 @@ def _read_fields(message: bytes, kind: str, depth: int) -> Iterator[tuple[str, s
     if kind == _DEVICES:
         yield "device_assignment", _format_devices(message), False
         return
-    names = _field_names().get(kind, {})
+    names = _read_field_names().get(kind, {})
     try:
         for number, value, _ in protobuf.fields(message):
             name, form, message_type = (*names.get(str(number), (f"{kind}.{number}", "")), "")[:3]
@@ -64,7 +64,7 @@ def _read_fields(message: bytes, kind: str, depth: int) -> Iterator[tuple[str, s
                 yield name, _format_value(value, form), False
             elif message_type.endswith(_ENTRY):
                 yield from _read_map_entry(value, message_type, depth)
-            elif message_type in _field_names():
+            elif message_type in _read_field_names():
                 yield from _read_fields(value, message_type, depth + 1)
             else:
                 yield name, _format_digest(value), False
@@ -117,7 +117,7 @@ def _format_digest(value: bytes) -> str:
 
 
 @functools.cache
-def _field_names() -> Mapping[str, Any]:
+def _read_field_names() -> Mapping[str, Any]:
     """Return the name and the type of the fields of each message type, by their numbers."""
     text = files("framedex.programs").joinpath("option_names.json").read_text(encoding="utf-8")
     messages: Mapping[str, Any] = json.loads(text)["messages"]

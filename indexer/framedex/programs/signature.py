@@ -157,11 +157,15 @@ class _ValueFormatter:
         extent = self._tables.attributes[number]
         if not extent.is_encoded:
             return self._data[extent.begin : extent.end].rstrip(b"\0").decode("utf-8", "replace")
-        read = {"vhlo": self._vhlo_text, "builtin": self._builtin_text, "sdy": self._shardy_text}.get(extent.dialect)
+        read = {
+            "vhlo": self._format_vhlo_text,
+            "builtin": self._format_builtin_text,
+            "sdy": self._format_shardy_text,
+        }.get(extent.dialect)
         known = read_or_default(lambda: read(extent, depth), "") if read is not None and depth < _MAX_DEPTH else ""
         return known or self._data[extent.begin : extent.end].hex()
 
-    def _vhlo_text(self, extent: ByteExtent, depth: int) -> str:
+    def _format_vhlo_text(self, extent: ByteExtent, depth: int) -> str:
         code, position = parse_varint(self._data, extent.begin)
         if code == _STRING:
             return self._tables.strings[parse_varint(self._data, position)[0]]
@@ -173,12 +177,12 @@ class _ValueFormatter:
         if code == _TYPE:
             return self.type(parse_varint(self._data, position)[0])
         if code == _TENSOR:
-            return self._tensor_text(extent)
+            return self._format_tensor_text(extent)
         if code == _ARRAY:
             return f"[{', '.join(self._format_parts(position, depth))}]"
         return ""
 
-    def _builtin_text(self, extent: ByteExtent, _: int) -> str:
+    def _format_builtin_text(self, extent: ByteExtent, _: int) -> str:
         code, position = parse_varint(self._data, extent.begin)
         if code == _BUILTIN_STRING:
             return self._tables.strings[parse_varint(self._data, position)[0]]
@@ -187,7 +191,7 @@ class _ValueFormatter:
             return str(parse_signed_varint(self._data, position)[0])
         return ""
 
-    def _shardy_text(self, extent: ByteExtent, depth: int) -> str:
+    def _format_shardy_text(self, extent: ByteExtent, depth: int) -> str:
         """Return a sharding as JAX writes it: `P('x', None)`."""
         code, position = parse_varint(self._data, extent.begin)
         if code == _SHARDING:
@@ -250,17 +254,17 @@ class _ValueFormatter:
 
     def _format_constants(self, signature_data: SignatureData) -> tuple[str, ...]:
         """Return the constants in order; those beyond `MAX_CONSTANTS` as one digest."""
-        found = sorted(self._constant_text(each) for each in Counter(signature_data.constants).elements())
+        found = sorted(self._format_constant_text(each) for each in Counter(signature_data.constants).elements())
         rest = found[MAX_CONSTANTS:]
         digest = sha256("\0".join(rest).encode()).hexdigest()[:8]
         return (*found[:MAX_CONSTANTS], *([f"{len(rest)} more {digest}"] if rest else ()))
 
-    def _constant_text(self, properties: int) -> str:
+    def _format_constant_text(self, properties: int) -> str:
         """Return the constant of a constant op."""
         position, _ = self._tables.properties[properties]
         return self.text(parse_varint(self._data, position)[0])
 
-    def _tensor_text(self, extent: ByteExtent) -> str:
+    def _format_tensor_text(self, extent: ByteExtent) -> str:
         """Return an array: its values if they are few, else its type and a digest."""
         _, position = parse_varint(self._data, extent.begin)
         number, position = parse_varint(self._data, position)

@@ -20,7 +20,7 @@ _TYPE = re.compile(rf"(?:bool|(?:bfloat|float|u?int|complex)(\d{{1,4}})(?:_\w*)?
 _TILES = re.compile(rf"\{{devices=\[({_NUMBERS})\]")
 
 
-def size_on_device(result: Mapping[str, Any], signature: Mapping[str, Any]) -> int:
+def compute_size_on_device(result: Mapping[str, Any], signature: Mapping[str, Any]) -> int:
     """Return the bytes of a result on one device, without padding of the device's layout; -1 if unknown.
 
     Both arguments are as stored in the index (`model.Signature`).
@@ -113,7 +113,7 @@ def find_unused_donations(
     """
     arguments = signature["arguments"]
     sizes = {
-        place: size_on_device(each, signature)
+        place: compute_size_on_device(each, signature)
         for place, each in enumerate(arguments)
         if _ALIAS in each["attributes"] or _DONOR in each["attributes"] or place in noted
     }
@@ -133,7 +133,9 @@ def _find_arguments_without_result(signature: Mapping[str, Any], sizes: Mapping[
     """Yield the donated arguments for which no result of their size is left."""
     arguments, results = signature["arguments"], signature["results"]
     aliased = {text for each in arguments if (text := each["attributes"].get(_ALIAS)) is not None}
-    unaliased = [(size_on_device(each, signature), each) for n, each in enumerate(results) if str(n) not in aliased]
+    unaliased = [
+        (compute_size_on_device(each, signature), each) for n, each in enumerate(results) if str(n) not in aliased
+    ]
     free = Counter(size for size, _ in unaliased if size >= 0)
     unknown = {each["type"] for size, each in unaliased if size < 0}
     for place, size in sizes.items():
@@ -150,7 +152,7 @@ def _find_arguments_without_result(signature: Mapping[str, Any], sizes: Mapping[
 
 def _may_fit(result: Mapping[str, Any], signature: Mapping[str, Any], size: int) -> bool:
     """Return whether a result has this size on a device, or may have it because its sharding is unknown."""
-    known = size_on_device(result, signature)
+    known = compute_size_on_device(result, signature)
     return known == size if known >= 0 else may_have_size(result["type"], signature["partitions"], size)
 
 
@@ -172,7 +174,7 @@ def _explain_unused_donation(signature: Mapping[str, Any], place: int, size: int
     if size < 0:
         return "no result has its type and sharding"
     if of_type:
-        is_split = any(0 <= size_on_device(each, signature) != size for each in of_type)
+        is_split = any(0 <= compute_size_on_device(each, signature) != size for each in of_type)
         return (
             "the result of its type has another sharding"
             if is_split
@@ -190,12 +192,14 @@ def find_reusable_arguments(signature: Mapping[str, Any]) -> Iterator[tuple[str,
     arguments, results = signature["arguments"], signature["results"]
     aliased = {text for each in arguments if (text := each["attributes"].get(_ALIAS)) is not None}
     free = Counter(
-        (each["type"], size_on_device(each, signature)) for n, each in enumerate(results) if str(n) not in aliased
+        (each["type"], compute_size_on_device(each, signature))
+        for n, each in enumerate(results)
+        if str(n) not in aliased
     )
     for donor in (each for each in arguments if _DONOR in each["attributes"]):
-        free[donor["type"], size_on_device(donor, signature)] -= 1
+        free[donor["type"], compute_size_on_device(donor, signature)] -= 1
     for place, each in enumerate(arguments):
-        size = size_on_device(each, signature)
+        size = compute_size_on_device(each, signature)
         is_donated = _ALIAS in each["attributes"] or _DONOR in each["attributes"]
         if not is_donated and size > 0 and free[each["type"], size] > 0:
             free[each["type"], size] -= 1

@@ -42,7 +42,7 @@ def unpack_shared(folder: Path, foreign: ImportOrigin) -> None:
     write_foreign_metadata(folder, told)
 
 
-def stored_excerpts(folder: Path) -> dict[str, str]:
+def read_stored_excerpts(folder: Path) -> dict[str, str]:
     """The local copies of recorded files, by recorded path; empty for a capture that is not shared."""
     try:
         told = json.loads(read_regular_text(folder / EXCERPTS))

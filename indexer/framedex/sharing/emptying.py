@@ -31,7 +31,7 @@ def _empty(kind: Any, value: Any) -> Any:
         kinds = (inner[0],) * len(value) if inner[-1] is Ellipsis else inner
         return tuple(map(_empty, kinds, value))
     if _is_dataclass(value):
-        hints = _field_types(value.__class__)
+        hints = _read_field_types(value.__class__)
         return replace(value, **{name: _empty(hint, getattr(value, name)) for name, hint in hints.items()})
     return {}
 
@@ -46,7 +46,7 @@ def _contains_text(kind: Any) -> bool:
     if isinstance(kind, type) and issubclass(kind, Enum):
         return False
     if _is_dataclass(kind):
-        return any(map(_contains_text, _field_types(kind).values()))
+        return any(map(_contains_text, _read_field_types(kind).values()))
     return kind not in (int, float, bool, type(None))
 
 
@@ -56,6 +56,6 @@ def _is_dataclass(value: Any) -> bool:
 
 
 @cache
-def _field_types(kind: Any) -> Mapping[str, Any]:
+def _read_field_types(kind: Any) -> Mapping[str, Any]:
     hints = get_type_hints(kind)
     return {field.name: hints[field.name] for field in fields(kind)}

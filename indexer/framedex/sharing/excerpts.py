@@ -16,7 +16,7 @@ from framedex.model import Language, LocationEvidence
 from framedex.model.locations import is_local
 from framedex.path_resolution.files import is_process_path
 from framedex.shared.contents import Definitions, SharedSource, SharedSourceLine
-from framedex.shared.keeping import stored_excerpts
+from framedex.shared.keeping import read_stored_excerpts
 from framedex.sources.file_versions import compute_blob_name, read_stable
 from framedex.sources.releases import find_published_file
 
@@ -57,7 +57,7 @@ def collect_excerpts(
     """
     if sources is SourceAmount.NONE:
         return SharedTexts({}, definitions, ())
-    kept = stored_excerpts(Path(contents.row().path))
+    kept = read_stored_excerpts(Path(contents.row().path))
     members: dict[str, str] = {}
     shared: list[SharedSource] = []
     changed: list[str] = []

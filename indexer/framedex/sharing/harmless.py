@@ -12,7 +12,7 @@ from typing import Any
 
 from framedex.guidebook.api_functions import read_api_functions
 from framedex.programs.objects.table import load_boundary_functions
-from framedex.programs.options import option_types
+from framedex.programs.options import read_option_types
 
 _DTYPE = (
     r"(?:pred|token|bool|bf16|bfloat16|c64|c128|complex(?:64|128)|float0|key<(?:fry|u?rbg|unsafe_rbg)>"
@@ -173,12 +173,14 @@ def is_jax_function(name: str) -> bool:
 
 def is_option(name: str) -> bool:
     """Whether XLA has a compile option of this name."""
-    return name in option_types()
+    return name in read_option_types()
 
 
 def is_flag(name: str, value: str) -> bool:
     """Whether the value of a compile option is a flag, a number or an XLA default."""
-    return value in _DEFAULTS or (option_types().get(name, "text") != "text" and _FLAG.fullmatch(value) is not None)
+    return value in _DEFAULTS or (
+        read_option_types().get(name, "text") != "text" and _FLAG.fullmatch(value) is not None
+    )
 
 
 def is_target(name: str) -> bool:

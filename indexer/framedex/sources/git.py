@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-from framedex.base.folders import absolute_search_path, find_program
+from framedex.base.folders import find_program, make_search_path_absolute
 
 _TIMEOUT_S = 10.0  # seconds; a status of XLA takes 0.1
 _DISABLED = {"core.fsmonitor": "", "core.hooksPath": "/dev/null", "log.showSignature": "false"}
@@ -55,7 +55,7 @@ class Git:
                 capture_output=True,
                 timeout=self._timeout_s,
                 check=False,
-                env=git_environment(self.overrides, objects=self._objects),
+                env=build_git_environment(self.overrides, objects=self._objects),
             )
         except subprocess.TimeoutExpired:
             self.error = f"it took more than {self._timeout_s:.0f} s"
@@ -98,7 +98,7 @@ def start_git(
         stdin=stdin,
         stdout=stdout,
         stderr=subprocess.PIPE,
-        env=git_environment(overrides, protocols, objects),
+        env=build_git_environment(overrides, protocols, objects),
         pass_fds=held,
         start_new_session=True,
     )
@@ -109,7 +109,9 @@ def _build_command(git: str, folder: Path, arguments: Sequence[str]) -> list[str
     return [git, *options, "-C", folder, *arguments]
 
 
-def git_environment(overrides: Mapping[str, str], protocols: str = "", objects: Sequence[Path] = ()) -> dict[str, str]:
+def build_git_environment(
+    overrides: Mapping[str, str], protocols: str = "", objects: Sequence[Path] = ()
+) -> dict[str, str]:
     """The environment for git: no variable makes git use another repository, prompt, lock, fetch or translate.
 
     `overrides` is passed as environment variables: on the command line, a name ends at its first `=`.
@@ -124,7 +126,7 @@ def git_environment(overrides: Mapping[str, str], protocols: str = "", objects: 
         "LC_ALL": "C",
     }
     # Restrict protocols regardless of the folder's `protocol.NAME.allow`: git before 2.44 fetches missing objects.
-    own |= {"GIT_ALLOW_PROTOCOL": protocols, "PATH": absolute_search_path()}
+    own |= {"GIT_ALLOW_PROTOCOL": protocols, "PATH": make_search_path_absolute()}
     if objects:
         own["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = os.pathsep.join(map(_quote_folder, objects))
     for number, (name, value) in enumerate(overrides.items()):

@@ -132,7 +132,7 @@ _GENERATING = ("message", "enum", "service", "record")
 
 def iterate_generated_scopes(symbol: NativeSymbol) -> Iterator[str]:
     """The names of the messages and records that may have generated a function, innermost first."""
-    return generator_names(parse_name(symbol.symbol).key)
+    return list_generator_names(parse_name(symbol.symbol).key)
 
 
 def _is_subsequence(path: tuple[str, ...], key: tuple[str, ...]) -> bool:
@@ -322,7 +322,7 @@ def _select_best(scored: Sequence[tuple[Candidate, float]]) -> list[Candidate]:
 def _select_most_similar(parameters: tuple[str, ...], candidates: Sequence[Candidate]) -> list[Candidate]:
     if len(candidates) < 2 or not parameters:
         return list(candidates)
-    scores = [_type_score(parameters, definition) for _, definition in candidates]
+    scores = [_score_types(parameters, definition) for _, definition in candidates]
     best = max(scores)
     return [candidate for candidate, score in zip(candidates, scores, strict=True) if score == best]
 
@@ -396,7 +396,7 @@ _SCORE_TOLERANCE = 1e-6  # tolerance for equal sums of floats
 _MAX_TEMPLATE_DEPTH = 8  # template arguments inside template arguments
 
 
-def _type_score(parameters: tuple[str, ...], definition: Definition) -> float:
+def _score_types(parameters: tuple[str, ...], definition: Definition) -> float:
     """The similarity of a definition's types to the symbol's types: 0 to 2 for each parameter."""
     score = 0.0
     for wanted, written in zip(parameters, _parse_definition_parameters(definition) or (), strict=False):
@@ -422,7 +422,7 @@ def _main_type(parameter: str) -> str:
     return _DEMANGLED_WORDS.get(found[1], found[1]) if found else ""
 
 
-def generator_names(key: tuple[str, ...]) -> Iterator[str]:
+def list_generator_names(key: tuple[str, ...]) -> Iterator[str]:
     """The names of the possible classes of a generated function, innermost first.
 
     `key` is the path of the function. Prefixes and suffixes of generators are removed: `createFooPass`,

@@ -75,7 +75,7 @@ def find_likely_files(files: TreeFiles, symbol: str, unit: str) -> list[str]:
     They are its translation unit, the unit's header, and files named after its class or namespace by convention
     (`PjRtClient` -> `pjrt_client.h`).
     """
-    folders, stems = _name_parts(symbol)
+    folders, stems = _split_name(symbol)
     unit_files = _in_matching_folders(files.files_with_tail(unit), folders) if unit else []
     found = dict.fromkeys(unit_files)
     stem = unit.rpartition("/")[2].partition(".")[0]
@@ -86,7 +86,7 @@ def find_likely_files(files: TreeFiles, symbol: str, unit: str) -> list[str]:
     return list(found)
 
 
-def _name_parts(symbol: str) -> tuple[frozenset[str], list[str]]:
+def _split_name(symbol: str) -> tuple[frozenset[str], list[str]]:
     """The words of a symbol's path as folder names, and its classes and namespaces as file names, innermost first."""
     key = [part for part in parse_name(symbol).key[:-1] if part not in (ANONYMOUS, LAMBDA)]
     scopes = [_WORD_BOUNDARY.sub("_", part).lower() for part in reversed(key)]

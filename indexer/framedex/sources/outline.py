@@ -111,28 +111,28 @@ class Outline:
         """The functions with this name in the file."""
         definitions = self.definitions or ()
         if self.language == "python":
-            path = _name_parts(function)
+            path = _split_name(function)
             return [
                 each
                 for _, each in definitions
-                if each.kind in _BODIES and path and _is_same_name(path, _name_parts(each.name))
+                if each.kind in _BODIES and path and _is_same_name(path, _split_name(each.name))
             ]
         wanted = _lookup_key(function)
         return [each for short, each in definitions if short == wanted and each.kind in _BODIES]
 
     def function_around(self, function: str, line: int) -> tuple[str, int] | None:
         """The qualified name of the Python function with this name around a line, and its first decorator's line."""
-        path = _name_parts(function)
+        path = _split_name(function)
         bodies = [each for each in self.extents if each.definition.kind in _BODIES]
         inside = [each for each in bodies if each.begin <= line <= each.definition.end_line]
-        named = [each for each in inside if _is_same_name(path, _name_parts(each.definition.name))]
+        named = [each for each in inside if _is_same_name(path, _split_name(each.definition.name))]
         innermost = max(named, key=lambda each: each.begin, default=None)
         return None if innermost is None else (innermost.definition.name, innermost.begin)
 
     def _check_python(self, function: str, line: int) -> OutlineMatch:
         if line in self.non_executable_lines and line > 1:  # line 1 starts the module, even without code
             return OutlineMatch.CONTRADICTS
-        path = _name_parts(function)
+        path = _split_name(function)
         while path and _UNNAMED.fullmatch(path[-1]):  # a comprehension runs within its enclosing function
             path = path[:-1]
         path = path[-1:] if path[-1:] == ("<lambda>",) else path  # a lambda in a default value is outside its function
@@ -146,7 +146,7 @@ class Outline:
         if inside:
             innermost = max(each.definition.line for each in inside)
             around = [each for each in around if each.definition.line >= innermost]
-        if any(_is_same_name(path, _name_parts(each.definition.name)) for each in around):
+        if any(_is_same_name(path, _split_name(each.definition.name)) for each in around):
             return OutlineMatch.FITS
         return OutlineMatch.CONTRADICTS if self.is_sound else OutlineMatch.UNKNOWN
 
@@ -178,7 +178,7 @@ def read_outline(path: str, known: Callable[[str], Known | None] = lambda path: 
     return _build_outline(language, content, lambda: (stored[3], stored[2]))
 
 
-def outline_from_map(path: str, known: Known) -> Outline:
+def build_outline_from_map(path: str, known: Known) -> Outline:
     """The outline of a file in a source map: its definitions are known, its lines are not."""
     _, _, is_sound, definitions = known
     is_read = find_language(path) == "cpp"
@@ -268,11 +268,11 @@ def _find_extent(definition: Definition, lines: Sequence[str]) -> _DefinitionExt
 
 def _find_first_decorator(line: int, lines: Sequence[str]) -> int:
     """The line of the first decorator above a definition, or the definition's own line (1-based)."""
-    first, indent = line, _indent(lines[line - 1]) if line <= len(lines) else 0
+    first, indent = line, _measure_indent(lines[line - 1]) if line <= len(lines) else 0
     for number in range(line - 1, max(line - _MAX_LINES_ABOVE, 0), -1):
         text = lines[number - 1]
         stripped = text.strip()
-        if not stripped or stripped.startswith("#") or _indent(text) > indent or stripped[0] in ")]}":
+        if not stripped or stripped.startswith("#") or _measure_indent(text) > indent or stripped[0] in ")]}":
             continue
         if not stripped.startswith("@"):
             break
@@ -291,11 +291,11 @@ def _find_header_end(definition: Definition, lines: Sequence[str]) -> int:
     return definition.end_line
 
 
-def _indent(text: str) -> int:
+def _measure_indent(text: str) -> int:
     return len(text) - len(text.lstrip())
 
 
-def _name_parts(function: str) -> tuple[str, ...]:
+def _split_name(function: str) -> tuple[str, ...]:
     """The parts of a Python name, without `<locals>`: `f.<locals>.g` becomes `f`, `g`."""
     return tuple(part for part in function.split(".") if part != "<locals>")
 

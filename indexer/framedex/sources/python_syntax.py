@@ -145,7 +145,7 @@ def find_repeated_lines(content: bytes) -> frozenset[int]:
         body = node.body if isinstance(node, _Loop) else [node] if isinstance(node, _COMPREHENSIONS) else []
         for each in _walk_scope(body):
             if isinstance(each, ast.expr) or (isinstance(each, ast.stmt) and not _inner_blocks(each)):
-                found.update(range(each.lineno, _last_line(each) + 1))
+                found.update(range(each.lineno, _find_last_line(each) + 1))
     return frozenset(found)
 
 
@@ -156,7 +156,7 @@ def _build_scope(code: Iterable[Sequence[ast.stmt] | ast.Lambda]) -> Scope:
     for each in code:
         if isinstance(each, ast.Lambda):
             parts.append(
-                StatementPart(each.lineno, _last_line(each), False, _has_repetition([each.body]), is_certain=True)
+                StatementPart(each.lineno, _find_last_line(each), False, _has_repetition([each.body]), is_certain=True)
             )
             continue
         parts += _split_block(each)
@@ -165,7 +165,7 @@ def _build_scope(code: Iterable[Sequence[ast.stmt] | ast.Lambda]) -> Scope:
         for node in nodes:
             if isinstance(node, _Loop):
                 body = StatementBlock(tuple(_split_block(node.body)))
-                last_line = _last_line(node.body[-1])
+                last_line = _find_last_line(node.body[-1])
                 loops.append(SourceLoop(node.lineno, last_line, body, isinstance(node, ast.While), is_generator))
     return Scope(StatementBlock(tuple(parts)), tuple(loops))
 
@@ -185,7 +185,7 @@ def _split_block(statements: Sequence[ast.stmt]) -> Iterator[StatementPart]:
     pending = [*_with_certainty(statements, is_certain=True)][::-1]
     while pending:
         statement, is_certain = pending.pop()
-        last_line = _last_line(statement)
+        last_line = _find_last_line(statement)
         if isinstance(statement, _Loop):
             yield StatementPart(statement.lineno, last_line, is_loop=True, repeats=False, is_certain=is_certain)
             pending += [(each, False) for each in reversed(statement.orelse)]
@@ -228,5 +228,5 @@ def _has_repetition(nodes: Iterable[ast.AST]) -> bool:
     return False
 
 
-def _last_line(node: ast.stmt | ast.expr) -> int:
+def _find_last_line(node: ast.stmt | ast.expr) -> int:
     return node.end_lineno or node.lineno

@@ -15,8 +15,8 @@ from framedex.text_stacks.lines import (
     MAX_LINE_LENGTH,
     LineAssigner,
     ReaderSelection,
+    build_line_scanner,
     create_readers,
-    line_scanner,
 )
 from framedex.text_stacks.model import ParsedLine, ParsedText, Reader, StackFormat, TextFrame, TextStack
 from framedex.text_stacks.readers.addresses import LINK_TITLE, MemoryMaps
@@ -55,7 +55,7 @@ class _Collector:
     def __init__(self, readers: list[Reader]) -> None:
         self._reader_choice = ReaderSelection(readers)
         self._places = readers[-1:]
-        self._scanner = line_scanner()
+        self._scanner = build_line_scanner()
         self._stacks: list[TextStack] = []
         self._problems: list[str] = []
         self._found = 0

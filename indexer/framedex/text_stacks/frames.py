@@ -45,7 +45,7 @@ def parse_location(
     return TextLocation(path, int(line), int(column or 0), function)
 
 
-def text_columns(line: str) -> tuple[int, int]:
+def find_text_columns(line: str) -> tuple[int, int]:
     """Return the columns of a line's text without surrounding blanks."""
     return len(line) - len(line.lstrip()), len(line.rstrip())
 

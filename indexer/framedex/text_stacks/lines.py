@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from framedex.base.nativepart import NoNativePartError
 from framedex.sources.releases.statements import StatedReleases
-from framedex.text_stacks.log_text import PREFIX_START_CHARACTERS, find_text_end, find_text_start, log_source
+from framedex.text_stacks.log_text import PREFIX_START_CHARACTERS, find_log_source, find_text_end, find_text_start
 from framedex.text_stacks.model import ParsedLine, Reader, StackFormat, TextFrame
 from framedex.text_stacks.readers.addresses import AddressLines
 from framedex.text_stacks.readers.backtraces import BacktraceLines, SymbolLists
@@ -80,7 +80,7 @@ def create_readers(text: str = "") -> list[Reader]:
 
 
 @cache
-def line_scanner() -> _scanner.LineScanner | PlainScanner:
+def build_line_scanner() -> _scanner.LineScanner | PlainScanner:
     """Return the scanner for lines on which a stack may begin or a release may be stated.
 
     The words of a line decide it if only locations can begin on that line.
@@ -116,7 +116,7 @@ class ReaderSelection:
     def __init__(self, readers: Sequence[Reader]) -> None:
         self._readers = readers
         self._common = [reader for reader in readers if not reader.is_rare]
-        self._scanner = line_scanner()
+        self._scanner = build_line_scanner()
         self._rare_scanner = _rare_reader_scanner()
 
     def readers_for(self, line: bytes) -> Sequence[Reader]:
@@ -223,7 +223,7 @@ class LineAssigner:
             return self._accept_piece(current, piece, line[:start])
         text = line[start:] if start else line
         # A line interleaved by another process does not continue this frame.
-        if self._last is not None and self._source == log_source(line[:start]):
+        if self._last is not None and self._source == find_log_source(line[:start]):
             longer = current.extend_frame(self._last, number, text)
         if longer is None:
             if piece is not None:
@@ -251,7 +251,7 @@ class LineAssigner:
         if begins:
             self._reader, self._last = reader, None
         if piece.frames:
-            self._last, self._source = piece.frames[-1], log_source(prefix)
+            self._last, self._source = piece.frames[-1], find_log_source(prefix)
         if piece.closing_title is not None:
             self.close()
         return LineRole(piece, begins_stack=begins)

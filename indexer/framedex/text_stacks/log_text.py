@@ -74,7 +74,7 @@ def find_text_end(line: str, start: int) -> int:
     return found.end() if found is not None else len(line)
 
 
-def log_source(prefix: str) -> str:
+def find_log_source(prefix: str) -> str:
     """Return the part of a prefix that identifies the process and thread: the prefix without its time."""
     return _TIMESTAMP.sub("", prefix) if prefix else ""
 

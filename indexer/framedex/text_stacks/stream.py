@@ -20,8 +20,8 @@ from framedex.text_stacks.lines import (
     OpenStack,
     PlainScanner,
     ReaderSelection,
+    build_line_scanner,
     create_readers,
-    line_scanner,
 )
 from framedex.text_stacks.log_text import remove_escapes
 from framedex.text_stacks.model import PartKind, Reader, StackFormat, TextFrame, TextPart
@@ -127,7 +127,7 @@ class AnnotatedLog:
         self._readers = create_readers()
         self._reader_choice = ReaderSelection(self._readers)
         self._places = self._readers[-1]
-        self._scanner = scanner = line_scanner()
+        self._scanner = scanner = build_line_scanner()
         assert not isinstance(scanner, PlainScanner), "the native part is present, since `_scanner` was imported"
         self._source_notes = notes
         self._knows_names = False

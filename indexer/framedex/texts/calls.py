@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from framedex.base import words
-from framedex.base.plaintext import printable, truncate
+from framedex.base.plaintext import make_printable, truncate
 from framedex.programs.objects import find_boundary_function
 from framedex.texts.errors import format_headline, format_message_with_code
 
@@ -32,14 +32,14 @@ _KEPT = ".kept"  # the suffix of arguments whose value is the name of a file in 
 
 def call_text(call: CallRow) -> str:
     """The function, its arguments and its result, on one line without control characters."""
-    return f"{printable(call.function)}({format_arguments(call)}){format_outcome(call)}"
+    return f"{make_printable(call.function)}({format_arguments(call)}){format_outcome(call)}"
 
 
 def format_arguments(call: CallRow) -> str:
     """The arguments of a call."""
     if call.boundary == _FFI:
         return ", ".join(
-            printable(text) for name in ("arguments", "attributes") if (text := _format_string(call, name))
+            make_printable(text) for name in ("arguments", "attributes") if (text := _format_string(call, name))
         )
     known = find_boundary_function(call.function)
     return ", ".join(_format_values(call, known, [name for name in call.arguments if name not in known.outputs]))
@@ -51,14 +51,14 @@ def format_arguments_briefly(arguments: dict[str, Any]) -> str:
         return shape
     given, results = arguments.get("arguments"), arguments.get("results")
     if isinstance(given, str) and isinstance(results, str):  # of an FFI handler
-        return printable(f"({given}) -> ({results})")
+        return make_printable(f"({given}) -> ({results})")
     plain = [_format_value(name, value) for name, value in arguments.items() if _is_shown(arguments, name)]
     return ", ".join(plain[:_MAX_BRIEF_VALUES]) + (", …" if len(plain) > _MAX_BRIEF_VALUES else "")
 
 
 def format_recorded_arguments(arguments: dict[str, Any]) -> str:
     """Every argument with a meaningful value, as `name=JSON`."""
-    return printable(
+    return make_printable(
         ", ".join(
             f"{name}={json.dumps(value, ensure_ascii=False)}"
             for name, value in arguments.items()
@@ -69,14 +69,14 @@ def format_recorded_arguments(arguments: dict[str, Any]) -> str:
 
 def format_objects(call: CallRow) -> str:
     """The objects among the values of a call, each with its argument name."""
-    return ", ".join(f"{printable(name)}={_format_object(named)}" for name, named in call.objects.items())
+    return ", ".join(f"{make_printable(name)}={_format_object(named)}" for name, named in call.objects.items())
 
 
-def values_by_name(call: CallRow) -> list[tuple[str, str]]:
+def list_values_by_name(call: CallRow) -> list[tuple[str, str]]:
     """Every value that a call received or returned, by name, in the order of the struct."""
     return [
         (
-            printable(name),
+            make_printable(name),
             _format_object(named)
             if (named := call.objects.get(name)) is not None
             else _format_plain_value(name, value),
@@ -93,7 +93,7 @@ def format_outcome(call: CallRow) -> str:
     if call.boundary == _FFI:
         given = _format_string(call, "results")
         when = " later" if call.arguments.get("asynchronous") else ""
-        return f" -> {printable(given)}{when}" if given else ""
+        return f" -> {make_printable(given)}{when}" if given else ""
     known = find_boundary_function(call.function)
     results = list(_format_values(call, known, [name for name in call.arguments if name in known.outputs]))
     if len(results) == 1:  # a single result needs no name
@@ -103,12 +103,12 @@ def format_outcome(call: CallRow) -> str:
 
 def format_error_lines(call: CallRow) -> list[str]:
     """The error of a call with its message, line by line."""
-    return [printable(line) for line in _format_full_error(call).split("\n")]
+    return [make_printable(line) for line in _format_full_error(call).split("\n")]
 
 
 def format_error_headline(call: CallRow) -> str:
     """The error of a call on one line; see `framedex.texts.errors.headline`."""
-    return printable(format_headline(_format_full_error(call)))
+    return make_printable(format_headline(_format_full_error(call)))
 
 
 def _format_full_error(call: CallRow) -> str:
@@ -143,7 +143,7 @@ def _format_values(call: CallRow, known: BoundaryFunction, names: list[str]) -> 
 
 def _format_array(arguments: dict[str, Any]) -> str | None:
     shape, size = format_array_type(arguments), arguments.get("bytes")
-    return f"{shape} {words.size(size)}" if shape is not None and isinstance(size, int) else shape
+    return f"{shape} {words.format_size(size)}" if shape is not None and isinstance(size, int) else shape
 
 
 def format_array_type(arguments: dict[str, Any]) -> str | None:
@@ -151,7 +151,7 @@ def format_array_type(arguments: dict[str, Any]) -> str | None:
     kind, dims = arguments.get("type"), arguments.get("dims")
     if not isinstance(kind, str) or not isinstance(dims, list):
         return None
-    return printable(f"{kind.removeprefix('PJRT_Buffer_Type_')}[{','.join(map(str, dims))}]")
+    return make_printable(f"{kind.removeprefix('PJRT_Buffer_Type_')}[{','.join(map(str, dims))}]")
 
 
 def _is_shown(arguments: dict[str, Any], name: str) -> bool:
@@ -188,16 +188,16 @@ def _format_object(named: str | list[str | None]) -> str:
 
 
 def _format_value(name: str, value: Any) -> str:
-    return f"{printable(name)}={_format_plain_value(name, value)}"
+    return f"{make_printable(name)}={_format_plain_value(name, value)}"
 
 
 def _format_plain_value(name: str, value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool) and "bytes" in name.split("_"):
-        return words.size(value)
+        return words.format_size(value)
     if isinstance(value, list):
         return _format_list([json.dumps(element) for element in value])
     text = value if isinstance(value, str) else json.dumps(value)
-    return printable(truncate(text, _MAX_TEXT_LENGTH))
+    return make_printable(truncate(text, _MAX_TEXT_LENGTH))
 
 
 def _format_list(elements: list[str]) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from framedex.base import words
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.base.words import count
 from framedex.model import MergeOutcome, Metadata, StopReason
 from framedex.model.metadata import SHARED_FORMAT
@@ -133,7 +133,7 @@ def format_device_answer_heading(answer: AnswerScope) -> str:
 def _describe_captures(captures: Sequence[CaptureRow], quoted: Callable[[str], str]) -> str:
     if not captures:
         return "No capture with calls"
-    commands = dict.fromkeys(words.shorten_command(printable(capture.command)) for capture in captures)
+    commands = dict.fromkeys(words.shorten_command(make_printable(capture.command)) for capture in captures)
     program = quoted(next(iter(commands))) if len(commands) == 1 else words.count(len(commands), "program")
     started = words.format_local_time(captures[0].started)
     return f"{_capture_noun(captures)} {_format_ids(captures)} of {program}, {started}"

@@ -111,7 +111,7 @@ def format_compiles_details(rows: Sequence[Compiles]) -> list[str]:
         of = f"{row.function}: " if row.function else ""
         found += [f"{of}{format_failures(row)}"] if row.failed else []
         found += [f"{of}{format_change_with_advice(change)}" for change in row.changes]
-        found += [f"{of}{text}" for text in cache_miss_texts(row)]
+        found += [f"{of}{text}" for text in format_cache_miss_texts(row)]
         found += [f"{of}{format_collective(each)}" for each in row.collectives if not each.is_requested]
         found += [f"{of}incomplete compilation data: {row.problem}"] if row.problem else []
     return found
@@ -183,16 +183,16 @@ _KEY_PARTS = {
 _MAX_MISSES = 3
 
 
-def cache_miss_texts(row: Compiles) -> list[str]:
+def format_cache_miss_texts(row: Compiles) -> list[str]:
     """Sentences about the misses of the persistent cache, one for each kind: the latest miss, and their number."""
     kinds: dict[tuple[object, ...], list[CacheMiss]] = {}
     for miss in row.cache_misses:
         kinds.setdefault((miss.parts, miss.changes, miss.minimum_s), []).append(miss)
-    texts = [_cache_miss_text(misses[-1], len(misses)) for misses in kinds.values()]
+    texts = [_format_cache_miss_text(misses[-1], len(misses)) for misses in kinds.values()]
     return texts[-_MAX_MISSES:]
 
 
-def _cache_miss_text(miss: CacheMiss, number: int) -> str:
+def _format_cache_miss_text(miss: CacheMiss, number: int) -> str:
     missed = "cache miss" if number == 1 else f"{number:,} cache misses"
     earlier = f"call {miss.earlier_call} of {PurePath(miss.earlier_path).name}"
     if miss.parts:
@@ -213,7 +213,9 @@ def format_collective(collective: Collective) -> str:
     of = f" for {'' if scope else 'argument '}{primitive}" if primitive else ""
     devices = f" between {collective.devices} devices" if collective.devices else ""
     loop = ", in a loop" if collective.is_repeated else ""
-    return f"{number}{origin}{of}: {collective.shape}, {words.size(collective.size)} on each device{devices}{loop}"
+    return (
+        f"{number}{origin}{of}: {collective.shape}, {words.format_size(collective.size)} on each device{devices}{loop}"
+    )
 
 
 def format_failures(row: Compiles) -> str:

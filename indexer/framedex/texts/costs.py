@@ -72,7 +72,7 @@ class LineMemoryOnDevice:
         return self.failures[-1].call
 
 
-def memory_by_line(devices: Iterable[DeviceMemory]) -> Iterator[LineMemoryOnDevice]:
+def list_memory_by_line(devices: Iterable[DeviceMemory]) -> Iterator[LineMemoryOnDevice]:
     """The memory that each line holds on each device, its part inside a program, and its out-of-memory failures."""
     for device in devices:
         yield from (LineMemoryOnDevice(device, held) for held in device.lines)
@@ -152,20 +152,24 @@ def format_memory(rows: Sequence[LineMemoryOnDevice]) -> str:
         at_most = "at most " * (len(set(peaks)) > 1)
         if max(peaks):
             temporaries = max(each.temporaries for each in held)
-            runs = f", {words.size(temporaries)} of it temporaries of programs" if temporaries else ""
-            parts.append(f"holds {at_most}{words.size(max(peaks))} at the peak{of}{runs}")
+            runs = f", {words.format_size(temporaries)} of it temporaries of programs" if temporaries else ""
+            parts.append(f"holds {at_most}{words.format_size(max(peaks))} at the peak{of}{runs}")
         else:
-            parts.append(f"holds at most {words.size(max(each.most for each in held))}, nothing at the peak{of}")
+            parts.append(f"holds at most {words.format_size(max(each.most for each in held))}, nothing at the peak{of}")
         growth = max(each.growth for each in held)
-        parts += [f"leaks {words.size(growth)} a step"] if growth else []
+        parts += [f"leaks {words.format_size(growth)} a step"] if growth else []
     inside = max((row for row in rows if row.temporaries), key=lambda row: row.temporary_size, default=None)
     if inside is not None and inside.device.program is not None:
         function = inside.device.program.function or "its program"
-        parts.append(f"computes {words.size(inside.temporary_size)} of the temporaries at the peak of {function}")
+        parts.append(
+            f"computes {words.format_size(inside.temporary_size)} of the temporaries at the peak of {function}"
+        )
     fused = max((row for row in rows if row.fused), key=lambda row: row.temporary_size, default=None)
     if fused is not None and inside is None and fused.device.program is not None:
         function = fused.device.program.function or "its program"
-        parts.append(f"is fused into {words.size(fused.temporary_size)} of the temporaries at the peak of {function}")
+        parts.append(
+            f"is fused into {words.format_size(fused.temporary_size)} of the temporaries at the peak of {function}"
+        )
     failures = sum(len(row.failures) for row in rows)
     parts += [f"ran out of memory {words.format_times(failures)}"] if failures else []
     return ", ".join(parts)
@@ -180,10 +184,10 @@ def format_memory_details(rows: Sequence[LineMemoryOnDevice]) -> list[str]:
             held = row.memory
             found.append(
                 f"{name}: {held.buffers_at_peak:,} of {words.count(held.buffers, 'buffer')} at the peak, at most"
-                f" {words.size(held.most)} at a time, {words.size(held.at_end)} at the end"
+                f" {words.format_size(held.most)} at a time, {words.format_size(held.at_end)} at the end"
             )
             if held.growth:
-                left = f"each of {held.rounds:,} rounds leaves {words.size(held.growth)}"
+                left = f"each of {held.rounds:,} rounds leaves {words.format_size(held.growth)}"
                 found.append(f"{name}: {left}: a leak, unless the program needs them")
         program = row.device.program
         if row.temporaries and program is not None and len(program.over_time) > 1:
@@ -191,13 +195,19 @@ def format_memory_details(rows: Sequence[LineMemoryOnDevice]) -> list[str]:
         for buffer in row.temporaries:
             op = buffer.op or buffer.opcode
             use = f"last used by {buffer.last_instruction}"
-            found.append(f"{name}: {words.size(buffer.size)}, {buffer.shape} by {op}, {use}{_format_fusion(buffer)}")
+            found.append(
+                f"{name}: {words.format_size(buffer.size)}, {buffer.shape} by {op}, {use}{_format_fusion(buffer)}"
+            )
         for buffer, share in row.fused:
             op = f"{buffer.shape} by {buffer.op or buffer.opcode}"
-            found.append(f"{name}: {share:.0%} of the ops of {buffer.instruction}: {words.size(buffer.size)}, {op}")
+            found.append(
+                f"{name}: {share:.0%} of the ops of {buffer.instruction}: {words.format_size(buffer.size)}, {op}"
+            )
         for failure in row.failures:
-            requested = f" when {words.size(failure.wanted)} were requested" if failure.wanted is not None else ""
-            alive = f"{words.size(failure.alive)} alive"
+            requested = (
+                f" when {words.format_size(failure.wanted)} were requested" if failure.wanted is not None else ""
+            )
+            alive = f"{words.format_size(failure.alive)} alive"
             found.append(f"{name}: call {failure.call} ran out of memory{requested}, {alive}")
     return found
 
@@ -257,7 +267,7 @@ _SAVING_CHANGES = {
 
 def format_saving(saving: MemorySaving) -> str:
     """The estimated saving of a change, and the change. For `remat` the line follows."""
-    return f"saves about {words.size(saving.size)}: {_SAVING_CHANGES[saving.change].format(what=saving.what)}"
+    return f"saves about {words.format_size(saving.size)}: {_SAVING_CHANGES[saving.change].format(what=saving.what)}"
 
 
 def format_temporaries_source(program: ProgramPeak) -> str:
@@ -266,7 +276,7 @@ def format_temporaries_source(program: ProgramPeak) -> str:
         return "as the compiler placed them"
     difference = program.peak - program.temporaries
     more = "more" if difference > 0 else "less"
-    return f"estimated from shapes ({words.size(abs(difference))} {more} than reported)"
+    return f"estimated from shapes ({words.format_size(abs(difference))} {more} than reported)"
 
 
 def format_memory_total(rows: Sequence[LineMemoryOnDevice]) -> str:
@@ -275,7 +285,7 @@ def format_memory_total(rows: Sequence[LineMemoryOnDevice]) -> str:
     if not devices:
         return "peak 0 B"
     peaks = {device.peak for device in devices.values()}
-    peak = f"peak {words.size(max(peaks))}"
+    peak = f"peak {words.format_size(max(peaks))}"
     if len(devices) == 1:
         return peak
     return f"{peak} {'on each of' if len(peaks) == 1 else 'at most, of'} {words.count(len(devices), 'device')}"
@@ -316,7 +326,7 @@ def format_waits_total(rows: Sequence[Waits]) -> str:
 def _format_size(rows: Sequence[Transfers]) -> str:
     if all(row.unsized == row.count for row in rows):
         return "size not known"
-    return f"{'at least ' * any(row.unsized for row in rows)}{words.size(sum(row.size for row in rows))}"
+    return f"{'at least ' * any(row.unsized for row in rows)}{words.format_size(sum(row.size for row in rows))}"
 
 
 def _format_total(rows: Sequence[Waits]) -> str:

@@ -17,7 +17,7 @@ _FRAME = re.compile(r'\s*File "(?P<path>.+)", line (?P<line>\d+)(?:, in (?P<func
 
 def format_message_with_code(code: int, message: str) -> str:
     """The message after the name of its code, which PJRT plug-ins often include already."""
-    name = error_name(code)
+    name = name_error(code)
     if not message:
         return name
     return message if message.startswith(name) else f"{name}: {message}"
@@ -75,7 +75,7 @@ class ErrorCode(IntEnum):
     UNAUTHENTICATED = 16
 
 
-def error_name(code: int) -> str:
+def name_error(code: int) -> str:
     """The name of a code (`RESOURCE_EXHAUSTED`), or its number if PJRT does not define it."""
     try:
         return ErrorCode(code).name

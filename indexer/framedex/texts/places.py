@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from framedex.base.plaintext import truncate, visible
+from framedex.base.plaintext import make_visible, truncate
 from framedex.model import LocationEvidence, Staleness, is_of_nearest_release
 from framedex.model.locations import is_unchanged_between_releases
 
@@ -35,7 +35,7 @@ def format_location(path: str, line: int) -> str:
 def format_location_labels(location: Location) -> list[str]:
     """The labels of a line: evidence unless exact, `nearest release` for another release's sources, and staleness."""
     known = [_format_evidence_label(location)] * (location.how is not LocationEvidence.EXACT)
-    return known + release_labels(location) + format_stale_labels(location)
+    return known + format_release_labels(location) + format_stale_labels(location)
 
 
 def _format_evidence_label(location: Location) -> str:
@@ -48,11 +48,11 @@ def _format_evidence_label(location: Location) -> str:
 
 def format_recorded_text_labels(location: Location) -> list[str]:
     """The recorded text of a line that was changed or removed; empty if unknown."""
-    text = visible(location.recorded_text)
+    text = make_visible(location.recorded_text)
     return [f"as recorded: {truncate(text, _MAX_TEXT_LENGTH)}"] if text else []
 
 
-def release_labels(location: Location) -> list[str]:
+def format_release_labels(location: Location) -> list[str]:
     """The label of a location in another release's sources, for a recorded release with unknown sources."""
     if is_unchanged_between_releases(location.path):
         return ["same in both neighbouring releases"]

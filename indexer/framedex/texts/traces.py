@@ -56,7 +56,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.base.words import format_duration
 from framedex.model import Language, SectionKind
 from framedex.texts.captures import format_truncation_reason, format_unmerged_reason
@@ -83,7 +83,7 @@ def format_trace(trace: Trace) -> str:
 def format_section_title(section: Section) -> str:
     """The title of a section: the kind of its frames, and how it is known, without control characters."""
     if section.dispatch is not None:
-        return f"dispatched from thread {printable(section.dispatch.thread)} [{section.dispatch.how}]"
+        return f"dispatched from thread {make_printable(section.dispatch.thread)} [{section.dispatch.how}]"
     if section.join is not None:
         return f"ffi_call [{section.join}]"
     return _OWN_TITLES[section.kind]
@@ -105,18 +105,18 @@ def format_recorded_labels(frame: FrameRow) -> list[str]:
 
 
 def _format_header(trace: Trace) -> Iterator[str]:
-    from framedex.texts.calls import format_error_headline, values_by_name
+    from framedex.texts.calls import format_error_headline, list_values_by_name
 
     call = trace.call
     error = f", {format_error_headline(call)}" if call.error > 0 else ""
-    values = values_by_name(call)
+    values = list_values_by_name(call)
     yield HEADING
-    yield f"call {call.id}: {printable(call.function)}, {format_duration(call.duration)}{error}"
+    yield f"call {call.id}: {make_printable(call.function)}, {format_duration(call.duration)}{error}"
     yield f"arguments: {len(values)}"
     yield from (f"  {name}: {value}" for name, value in values)
-    yield f"capture: {printable(trace.capture.path)}"
-    yield f"command: {printable(trace.capture.command)}"
-    yield f"thread: {printable(call.thread)}"
+    yield f"capture: {make_printable(trace.capture.path)}"
+    yield f"command: {make_printable(trace.capture.command)}"
+    yield f"thread: {make_printable(call.thread)}"
     if reason := format_unmerged_reason(trace):
         yield f"unmerged: {reason}"
     if reason := format_truncation_reason(trace):
@@ -145,17 +145,17 @@ def _format_frames(frames: Sequence[FrameRow]) -> Iterator[str]:
 
 def _format_function(frame: FrameRow) -> str:
     # The reader takes the first " at " before a path as the end of the name. No real name has one, a hostile one may.
-    return _BEFORE_PATH.sub(lambda match: f" at \\x{ord(match[1]):02x}", printable(frame.function.name))
+    return _BEFORE_PATH.sub(lambda match: f" at \\x{ord(match[1]):02x}", make_printable(frame.function.name))
 
 
 def _format_place(frame: FrameRow) -> str:
     labels = f" [{', '.join(format_frame_labels(frame))}]" if format_frame_labels(frame) else ""
     if frame.location_without_file is not None:
-        return f"at {printable(frame.location_without_file)}{labels}"
+        return f"at {make_printable(frame.location_without_file)}{labels}"
     if frame.location is not None:
         return f"at {_format_target(frame.location)}{labels}"
-    return f"in {printable(frame.module)}+{frame.offset:#x}{labels}"
+    return f"in {make_printable(frame.module)}+{frame.offset:#x}{labels}"
 
 
 def _format_target(location: Location) -> str:
-    return f"{printable(location.path)}:{location.line}"
+    return f"{make_printable(location.path)}:{location.line}"

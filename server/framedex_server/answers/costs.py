@@ -11,7 +11,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.model import Staleness
 from framedex.texts import compilations, costs
 from framedex.texts.places import format_stale_labels
@@ -141,7 +141,7 @@ ANSWERS = {
         ),
         Answer(
             "memory",
-            lambda index, all_lines: list(costs.memory_by_line(index.memory(all_lines=all_lines))),
+            lambda index, all_lines: list(costs.list_memory_by_line(index.memory(all_lines=all_lines))),
             costs.format_memory_kind,
             costs.format_memory,
             costs.format_memory_details,
@@ -174,7 +174,7 @@ class LineCost:
     @property
     def text(self) -> str:
         """A short summary, marked if the line may have changed: `compiled 19 times, 1.4 s`."""
-        text = shorten(printable(self.answer.text(self.rows)))
+        text = shorten(make_printable(self.answer.text(self.rows)))
         line = self.rows[0].line
         if line is None or line.location.stale is not Staleness.UNKNOWN:
             return text
@@ -183,7 +183,7 @@ class LineCost:
     @property
     def details(self) -> list[str]:
         """The first `MAX_DETAILS` details, a sentence each."""
-        return [printable(each) for each in self.answer.details(self.rows)[:MAX_DETAILS]]
+        return [make_printable(each) for each in self.answer.details(self.rows)[:MAX_DETAILS]]
 
     @property
     def is_remarkable(self) -> bool:

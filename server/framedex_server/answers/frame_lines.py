@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from framedex.base.plaintext import printable, visible
+from framedex.base.plaintext import make_printable, make_visible
 from framedex.path_resolution.files import file_exists
 from framedex.texts.places import format_location, format_location_labels
 from framedex_server.answers.navigation_targets import TargetLine, Targets, format_targets
@@ -58,7 +58,7 @@ async def find_public_frame(session: Session, uri: str, position: types.Position
     document = await session.texts.parse(uri)
     found = await _resolve_at(session, document, uri, position) if document is not None else None
     location = None if found is None else find_first_public((found.location, *found.candidates))
-    return None if found is None or location is None else (printable(found.function or "The frame"), location)
+    return None if found is None or location is None else (make_printable(found.function or "The frame"), location)
 
 
 async def find_hover(session: Session, uri: str, position: types.Position) -> types.Hover | None:
@@ -146,7 +146,7 @@ def _format_lines(markup: Markup, found: FoundFrame, known: tuple[str, str] | No
     elif frame.place is not None:
         has_no_file = frame.place.path.startswith("<")  # `<string>`: generated or built-in Python code
         missing = "" if has_no_file else ": file not on this machine"
-        yield f"{markup.literal(visible(format_location(frame.place.path, frame.place.line)))}{missing}"
+        yield f"{markup.literal(make_visible(format_location(frame.place.path, frame.place.line)))}{missing}"
     elif frame.call_address is not None:
         yield f"call at {frame.call_address:#x}: source unknown"
     by_name = (found.location,) if found.location is not None and found.is_found_by_name else ()

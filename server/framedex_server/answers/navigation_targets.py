@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.base.words import count
 from framedex.model import ProgramLine
 from framedex.path_resolution.files import file_exists
@@ -122,7 +122,7 @@ class NavigationTarget:
     def place(self) -> str:
         """The location as text, with its quality unless exact: `pjrt_client.cc:123`."""
         labels = f" [{', '.join(self.quality)}]" if self.quality else ""
-        return f"{printable(PurePath(self.target.path).name)}:{self.target.line}{labels}"
+        return f"{make_printable(PurePath(self.target.path).name)}:{self.target.line}{labels}"
 
     @property
     def detail(self) -> str:

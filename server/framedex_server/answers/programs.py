@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.base.words import count, format_duration
 from framedex.path_resolution.files import file_exists
 from framedex.texts.costs import format_shares
@@ -95,7 +95,7 @@ def format_program_runs(markup: Markup, runs: Sequence[ProgramRun]) -> Iterator[
 
 def format_nearby(nearest: NearestLines) -> str:
     """Return the reason why a line has no calls, and the nearest lines that have some."""
-    text = f"No recorded call went through this line: {printable(nearest.why)}."
+    text = f"No recorded call went through this line: {make_printable(nearest.why)}."
     shown = [
         f"{each.location.line} ({count(each.calls, 'call') if each.calls else count(each.ops, 'op')})"
         for each in nearest.lines

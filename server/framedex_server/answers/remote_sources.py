@@ -16,7 +16,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.model import Location, LocationEvidence
 from framedex.path_resolution.files import file_exists
 from framedex_server.answers.requests import Json, show_message
@@ -109,7 +109,7 @@ def find_public_callees(session: Session, index: Index, position: RequestPositio
         index, position.path, position.line, None, session.word_at(position), capture, public_locations
     )
     return [
-        (printable(stack_path.target.function.name), location)
+        (make_printable(stack_path.target.function.name), location)
         for stack_path in stack_paths
         for location in public_locations(stack_path.target)
     ]

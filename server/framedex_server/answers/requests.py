@@ -13,7 +13,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.base.words import format_duration, shorten_command
 from framedex.path_resolution.files import file_exists
 from framedex.texts.places import format_stale_labels
@@ -109,10 +109,10 @@ def build_frame_json(session: Session, frame: FrameRow) -> Json:
             "range": build_range_json(session.line_range(place.path, place.line)),
         }
     return {
-        "function": printable(frame.function.name),
+        "function": make_printable(frame.function.name),
         "language": frame.function.language.value,
         "role": frame.function.role.value,
-        "module": printable(frame.location_without_file or frame.module),
+        "module": make_printable(frame.location_without_file or frame.module),
         "location": shown,
         "how": place.how.value if place is not None else None,
         "stale": ", ".join(format_stale_labels(place)) or None if place is not None else None,
@@ -132,7 +132,7 @@ def build_python_line_json(session: Session, line: PythonLine | None) -> Json:
         location = {"uri": session.documents.uri_of(place.path), "range": build_range_json(where)}
     stale = ", ".join(format_stale_labels(place)) or None
     return {
-        "function": printable(line.function),
+        "function": make_printable(line.function),
         "place": format_short_location(place),
         "location": location,
         "stale": stale,
@@ -152,7 +152,7 @@ def format_difference(nanoseconds: int) -> str:
 
 def build_position_json(session: Session, selected: StackPosition) -> Json:
     """Return a frame and its stack as JSON: `frame` counts from 0, the `text` from 1."""
-    function, boundary = printable(selected.frame.function.name), printable(selected.boundary)
+    function, boundary = make_printable(selected.frame.function.name), make_printable(selected.boundary)
     position = f"{function}: frame {selected.position + 1} of {len(selected.frames)} on the way to {boundary}"
     return {
         **build_frame_json(session, selected.frame),
@@ -176,27 +176,27 @@ def call_json(call: CallRow) -> Json:
     return {
         "id": call.id,
         "capture": call.capture,
-        "function": printable(call.function),
-        "boundary": printable(call.boundary),
+        "function": make_printable(call.function),
+        "boundary": make_printable(call.boundary),
         "arguments": format_arguments(call),
         "outcome": format_outcome(call).removeprefix(" -> "),
         "error": call.error,
         "start": call.start,
         "startText": format_duration(call.start),
         **build_duration_json(call.duration),
-        "thread": printable(call.thread),
+        "thread": make_printable(call.thread),
         "stack": call.stack,
     }
 
 
-def capture_json(capture: CaptureRow) -> Json:
+def build_capture_json(capture: CaptureRow) -> Json:
     """Return a capture as JSON; `started` is Unix time in seconds, `name` a short form of the command."""
     return {
         "id": capture.id,
-        "path": printable(capture.path),
+        "path": make_printable(capture.path),
         "started": capture.started,
-        "command": printable(capture.command),
-        "name": printable(shorten_command(capture.command)),
+        "command": make_printable(capture.command),
+        "name": make_printable(shorten_command(capture.command)),
         "calls": capture.calls,
         "stacks": capture.stacks,
     }

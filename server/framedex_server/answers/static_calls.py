@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.path_resolution.files import file_exists
 from framedex.texts.places import format_caller_uncertainty
 from framedex_server.answers.session import Session
@@ -96,7 +96,7 @@ def _make_item(
     session: Session, name: str, location: Location, last: int, detail: str, origin: str
 ) -> types.CallHierarchyItem:
     return types.CallHierarchyItem(
-        name=shorten(printable(name)),
+        name=shorten(make_printable(name)),
         kind=types.SymbolKind.Function,
         uri=session.documents.uri_of(location.path),
         range=session.extent_range(location.path, location.line, last),

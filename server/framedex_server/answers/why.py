@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.base.words import count, shorten_command
 from framedex.index.file.database import EmptyIndexError, RebuildableIndexError
 from framedex_server.answers.ffi import resolve_registration
@@ -132,7 +132,7 @@ def _explain_line(
     passes = session.selection.stacks_through(index, passed.path, passed.line, limit=1)
     picked = next((each for each in index.captures() if each.id == session.selection.capture_in(index)), None)
     if not passes and picked is not None:
-        name = shorten(printable(shorten_command(picked.command)))
+        name = shorten(make_printable(shorten_command(picked.command)))
         return _make_reason(
             f"No call of capture {picked.id} ({name}) went through this line;"
             f" {count(others.calls, 'call')} of other captures did. Answers cover only the selected capture.",

@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import PurePath
 
 from framedex.base import words
-from framedex.base.plaintext import printable, truncate
+from framedex.base.plaintext import make_printable, truncate
 from framedex.model import FrameRole, FrameRow, Language, Section, SectionKind, Trace
 from framedex.path_resolution.files import file_exists
 from framedex.texts.calls import format_arguments, format_error_headline, format_outcome
@@ -125,4 +125,4 @@ def _shorten_path(path: str) -> str:
 
 def _format_code_span(text: str) -> str:
     """Return a string of a capture as a code span."""
-    return format_code_span(truncate(printable(text), _MAX_ARGUMENT_CHARACTERS))
+    return format_code_span(truncate(make_printable(text), _MAX_ARGUMENT_CHARACTERS))

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.base.words import count
 from framedex.path_resolution.files import file_exists
 from framedex_server.answers.frame_lines import make_resolver
@@ -323,11 +323,11 @@ def _make_item(
     last = max(anchor.line, last)
     selection = session.line_range(anchor.path, anchor.line)
     return types.CallHierarchyItem(
-        name=shorten(printable(function.name)),
+        name=shorten(make_printable(function.name)),
         kind=types.SymbolKind.Function,
         uri=session.documents.uri_of(anchor.path),
         range=session.extent_range(anchor.path, anchor.line, last),
         selection_range=selection,
-        detail=" · ".join(part for part in (calls_made, printable(details)) if part),
+        detail=" · ".join(part for part in (calls_made, make_printable(details)) if part),
         data=ItemFunction(function.id, function.name, origin, anchor).to_data(),
     )

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.base.words import format_duration
 from framedex_server.answers.requests import (
     Json,
+    build_capture_json,
     build_duration_json,
     build_frame_json,
     call_json,
-    capture_json,
     parse_integer,
     parse_optional_integer,
     parse_params,
@@ -46,7 +46,7 @@ def register(server: LanguageServer, session: Session) -> None:
         """Return the boundary functions that a capture called, with their totals, most time first."""
         parameters = parse_params(params)
         capture, text = parse_integer(parameters, "capture"), _parse_filter(parameters)
-        return await query_contents(session, parameters, lambda index: _boundaries_json(index, capture, text))
+        return await query_contents(session, parameters, lambda index: _build_boundaries_json(index, capture, text))
 
     @server.feature("framedex/calls")
     async def calls(params: Any) -> Json | None:
@@ -73,7 +73,9 @@ def register(server: LanguageServer, session: Session) -> None:
         """Return every frame of a call, outermost first, in the order of its trace document."""
         parameters = parse_params(params)
         call = parse_integer(parameters, "call")
-        return await query_contents(session, parameters, lambda index: _frames_json(session, index.calls.trace(call)))
+        return await query_contents(
+            session, parameters, lambda index: _build_frames_json(session, index.calls.trace(call))
+        )
 
     @server.feature("framedex/frame")
     async def frame(params: Any) -> Json | None:
@@ -88,13 +90,13 @@ def register(server: LanguageServer, session: Session) -> None:
         return await query_contents(session, parameters, read_frame)
 
 
-def _boundaries_json(index: Index, capture: int, text: str) -> Json:
+def _build_boundaries_json(index: Index, capture: int, text: str) -> Json:
     return {
         "boundaries": [
             {
                 "id": each.id,
-                "function": printable(each.function),
-                "boundary": printable(each.boundary),
+                "function": make_printable(each.function),
+                "boundary": make_printable(each.boundary),
                 "calls": each.calls,
                 **build_duration_json(each.duration),
                 "averageText": format_duration(each.duration // (each.calls or 1)),
@@ -105,7 +107,7 @@ def _boundaries_json(index: Index, capture: int, text: str) -> Json:
     }
 
 
-def _frames_json(session: Session, trace: Trace | None) -> Json | None:
+def _build_frames_json(session: Session, trace: Trace | None) -> Json | None:
     from framedex.texts.captures import format_truncation_reason, format_unmerged_reason
     from framedex.texts.traces import format_section_title
 
@@ -113,7 +115,7 @@ def _frames_json(session: Session, trace: Trace | None) -> Json | None:
         return None
     return {
         "call": call_json(trace.call),
-        "capture": capture_json(trace.capture),
+        "capture": build_capture_json(trace.capture),
         "unmerged": format_unmerged_reason(trace),
         "cutOff": format_truncation_reason(trace),
         "stacks": [
@@ -147,7 +149,7 @@ def register_flame_graphs(server: LanguageServer, session: Session) -> None:
         capture, boundary = parse_integer(parameters, "capture"), parse_optional_integer(parameters, "boundary")
         with_glue = parameters.get("glue") is not False
         return await query_contents(
-            session, parameters, lambda index: _flame_graph_json(index, capture, boundary, with_glue)
+            session, parameters, lambda index: _build_flame_graph_json(index, capture, boundary, with_glue)
         )
 
     @server.feature("framedex/flameGraphOfDifferences")
@@ -156,16 +158,16 @@ def register_flame_graphs(server: LanguageServer, session: Session) -> None:
         before, after = parse_integer(parameters, "before"), parse_integer(parameters, "after")
         with_glue = parameters.get("glue") is not False
         return await query_contents(
-            session, parameters, lambda index: _difference_graph_json(index, before, after, with_glue)
+            session, parameters, lambda index: _build_difference_graph_json(index, before, after, with_glue)
         )
 
 
-def _difference_graph_json(index: Index, before: int, after: int, with_glue: bool) -> Json:
+def _build_difference_graph_json(index: Index, before: int, after: int, with_glue: bool) -> Json:
     from framedex.diff.flames import classify_change, merge_flames
 
     graphs = [[index.capture(capture).flame_graph(with_glue=with_glue)] for capture in (before, after)]
     both = merge_flames(*graphs)
-    document = _graph_json(both.graph)
+    document = _build_graph_json(both.graph)
     for node, one, other in zip(document["nodes"], both.before, both.after, strict=True):
         node["before"], node["after"] = (
             {"calls": each.calls, **build_duration_json(each.duration)} for each in (one, other)
@@ -177,26 +179,26 @@ def _difference_graph_json(index: Index, before: int, after: int, with_glue: boo
     return document
 
 
-def _flame_graph_json(index: Index, capture: int, boundary: int | None, with_glue: bool) -> Json:
-    return _graph_json(index.capture(capture).flame_graph(boundary, with_glue=with_glue))
+def _build_flame_graph_json(index: Index, capture: int, boundary: int | None, with_glue: bool) -> Json:
+    return _build_graph_json(index.capture(capture).flame_graph(boundary, with_glue=with_glue))
 
 
-def _graph_json(graph: FlameGraph) -> Json:
+def _build_graph_json(graph: FlameGraph) -> Json:
     return {
         "calls": graph.calls,
         **build_duration_json(graph.duration),
         "hidden": graph.hidden,
         "merged": graph.merged,
-        "nodes": [_node_json(node) for node in graph.nodes],
+        "nodes": [_build_node_json(node) for node in graph.nodes],
     }
 
 
-def _node_json(node: FlameNode) -> Json:
+def _build_node_json(node: FlameNode) -> Json:
     place = node.location
     return {
         "parent": node.parent,
         "kind": node.kind.value,
-        "name": printable(node.name),
+        "name": make_printable(node.name),
         "calls": node.calls,
         **build_duration_json(node.duration),
         "frame": node.frame,

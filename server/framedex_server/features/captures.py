@@ -16,15 +16,15 @@ from pygls.lsp.server import LanguageServer
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.base.words import format_duration
 from framedex.model.scopes import CaptureScope
 from framedex_server.answers.provenance import ALL_CAPTURES_TEXT, LATEST_RUN_TEXT, format_counted_captures
 from framedex_server.answers.requests import (
     Json,
+    build_capture_json,
     build_duration_json,
     build_python_line_json,
-    capture_json,
     find_document,
     format_difference,
     parse_integer,
@@ -57,13 +57,13 @@ def register(server: LanguageServer, session: Session) -> None:
     async def captures(params: Any) -> Json | None:
         """Return the captures of the index for a document, latest first."""
         return await session.query(
-            find_document(session, parse_params(params)), lambda index: _captures_json(session, index)
+            find_document(session, parse_params(params)), lambda index: _build_captures_json(session, index)
         )
 
     @server.feature("framedex/indexes")
     async def indexes(_: Any) -> Json:
         """Return every index of the workspace with its captures, latest first, or with a `problem` and an `action`."""
-        found = await session.contents.query_all(lambda index: _captures_json(session, index))
+        found = await session.contents.query_all(lambda index: _build_captures_json(session, index))
         return {
             "indexes": [{"folder": str(folder), **_index_json(folder, path, listed)} for folder, path, listed in found]
         }
@@ -131,7 +131,7 @@ def compare_line(index: Index, position: RequestPosition, before: int, after: in
     second = index.line(position.path, position.line, after).summary()
     if first is None and second is None:
         return None
-    return _comparison_json(
+    return _build_comparison_json(
         f"{Path(position.path).name}:{position.line}", _sum_boundaries(first), _sum_boundaries(second)
     )
 
@@ -149,17 +149,18 @@ def _sum_by_name(totals: Iterable[tuple[str, int, int]]) -> Totals:
     return by_name
 
 
-def _comparison_json(title: str, first: Totals, second: Totals) -> Json:
+def _build_comparison_json(title: str, first: Totals, second: Totals) -> Json:
     rows = [
-        _row_json(name, first.get(name, (0, 0)), second.get(name, (0, 0))) for name in dict.fromkeys([*first, *second])
+        _build_row_json(name, first.get(name, (0, 0)), second.get(name, (0, 0)))
+        for name in dict.fromkeys([*first, *second])
     ]
     return {"boundaries": rows, "text": _format_comparison(title, rows)}
 
 
-def _row_json(boundary: str, before: tuple[int, int], after: tuple[int, int]) -> Json:
+def _build_row_json(boundary: str, before: tuple[int, int], after: tuple[int, int]) -> Json:
     change = after[1] - before[1]
     return {
-        "boundary": printable(boundary),
+        "boundary": make_printable(boundary),
         "before": {"calls": before[0], **build_duration_json(before[1])},
         "after": {"calls": after[0], **build_duration_json(after[1])},
         "differenceText": format_difference(change),
@@ -178,13 +179,13 @@ def _format_comparison(title: str, rows: list[Json]) -> str:
 def _select_by_id(session: Session, index: Index, wanted: int) -> Json | None:
     capture = next((each for each in index.captures() if each.id == wanted), None)
     session.selection.capture = SelectedCapture(index.path, capture.id) if capture is not None else None
-    return capture_json(capture) if capture is not None else None
+    return build_capture_json(capture) if capture is not None else None
 
 
-def _captures_json(session: Session, index: Index) -> Json:
-    rows = [capture_json(capture) for capture in reversed(index.captures())]
+def _build_captures_json(session: Session, index: Index) -> Json:
+    rows = [build_capture_json(capture) for capture in reversed(index.captures())]
     return {
-        "index": printable(str(index.path)),
+        "index": make_printable(str(index.path)),
         "captures": rows,
         "selected": session.selection.capture_in(index),
         "counted": format_counted_captures(session, index, str(index.path)),
@@ -194,7 +195,7 @@ def _captures_json(session: Session, index: Index) -> Json:
 def _index_json(folder: Path, path: Path, listed: Json | FramedexError) -> Json:
     if isinstance(listed, FramedexError):
         why = {"problem": str(listed), "action": find_repair_action(listed, folder)}
-        return {"index": printable(str(path)), "captures": [], "selected": None, "counted": "", **why}
+        return {"index": make_printable(str(path)), "captures": [], "selected": None, "counted": "", **why}
     return {**listed, "problem": None, "action": None}
 
 
@@ -234,18 +235,18 @@ def _compare_lines(session: Session, index: Index, before: int, after: int, floo
         found = compare_recordings(sides[0], sides[1], noise, frozenset(DiffAspect))
     lines = sort_worst_first(found.lines)
     return {
-        "before": capture_json(captures[before]),
-        "after": capture_json(captures[after]),
-        "versions": [printable(text) for text in format_versions(found)],
+        "before": build_capture_json(captures[before]),
+        "after": build_capture_json(captures[after]),
+        "versions": [make_printable(text) for text in format_versions(found)],
         "floor": noise.min_difference_ns,
         "floorText": format_duration(noise.min_difference_ns),
         "text": format_verdicts([verdict for verdict, _ in lines], found.unchanged),
-        "lines": [_line_json(session, verdict, line, found) for verdict, line in lines[:MAX_LINES]],
+        "lines": [_build_line_json(session, verdict, line, found) for verdict, line in lines[:MAX_LINES]],
         "more": max(len(lines) - MAX_LINES, 0),
     }
 
 
-def _line_json(session: Session, verdict: CostTrend, line: LineDiff, found: Differences) -> Json:
+def _build_line_json(session: Session, verdict: CostTrend, line: LineDiff, found: Differences) -> Json:
     from framedex.diff.model import DiffAspect, find_cost_change
 
     cost = find_cost_change(line)
@@ -254,7 +255,7 @@ def _line_json(session: Session, verdict: CostTrend, line: LineDiff, found: Diff
         "verdict": verdict.value,
         **build_python_line_json(session, line.after or line.before),
         "only": _find_only_side(line),
-        "measure": printable(cost.name),
+        "measure": make_printable(cost.name),
         "before": build_duration_json(cost.before),
         "after": build_duration_json(cost.after),
         "differenceText": format_difference(cost.change),
@@ -274,7 +275,7 @@ def _find_reasons(line: LineDiff, found: Differences) -> list[str]:
         if (loop.before, loop.after) == (line.before, line.after)
         for each in loop.quantities
     ]
-    return [printable(text) for text in dict.fromkeys([*format_line_reasons(line), *loops])]
+    return [make_printable(text) for text in dict.fromkeys([*format_line_reasons(line), *loops])]
 
 
 def _find_only_side(line: LineDiff) -> str | None:

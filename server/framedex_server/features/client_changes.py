@@ -135,7 +135,7 @@ def register_watched_files(server: LanguageServer, session: Session) -> None:
 
 def _recording_patterns() -> list[str]:
     try:
-        from framedex.captures import capture_metadata_glob
+        from framedex.captures import build_metadata_glob
     except NoNativePartError:  # recordings could not be read here either
         return []
-    return [capture_metadata_glob()]
+    return [build_metadata_glob()]

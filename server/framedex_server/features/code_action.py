@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex_server.answers import frame_lines
 from framedex_server.answers.costs import ANSWERS, find_counted_captures
 from framedex_server.answers.navigation_targets import (
@@ -100,7 +100,7 @@ async def _find_pages(session: Session, params: types.CodeActionParams) -> list[
 
 
 def _make_go_to_action(session: Session, candidate: NavigationTarget) -> types.CodeAction:
-    title = f"Go to {printable(candidate.function)}, {candidate.place}" + (
+    title = f"Go to {make_printable(candidate.function)}, {candidate.place}" + (
         f": {candidate.detail}" if candidate.detail else ""
     )
     target = candidate.target

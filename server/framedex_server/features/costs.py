@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex_server.answers.costs import (
     ANSWERS,
     Answer,
@@ -81,28 +81,28 @@ def _capture_costs(session: Session, index: Index, answer: Answer, capture: int,
     by_line: dict[PythonLine | None, list[Row]] = {}
     for row in rows:
         by_line.setdefault(row.line, []).append(row)
-    return _costs_json(session, index, answer, [capture], list(by_line.values()), limit)
+    return _build_costs_json(session, index, answer, [capture], list(by_line.values()), limit)
 
 
 def _line_costs(session: Session, index: Index, answer: Answer, path: str, line: int) -> Json:
     captures = find_counted_captures(session, path, index)
     rows = query_rows_by_line(index, answer, captures, path).get(line)
-    return _costs_json(session, index, answer, captures, [rows] if rows else [], DEFAULT_PAGE_SIZE)
+    return _build_costs_json(session, index, answer, captures, [rows] if rows else [], DEFAULT_PAGE_SIZE)
 
 
-def _costs_json(
+def _build_costs_json(
     session: Session, index: Index, answer: Answer, captures: Sequence[int], lines: Sequence[Sequence[Row]], limit: int
 ) -> Json:
     shown = lines[:limit]
     ways = query_rows_by_path(index, answer, captures, [row for rows in shown for row in rows])
     return {
         "text": answer.total([row for rows in lines for row in rows]) if lines else "",
-        "lines": [_line_json(session, answer, rows, ways.get(rows[0].line, ())) for rows in shown],
+        "lines": [_build_line_json(session, answer, rows, ways.get(rows[0].line, ())) for rows in shown],
         "more": len(lines) - len(shown),
     }
 
 
-def _line_json(session: Session, answer: Answer, rows: Sequence[Row], stacks: Sequence[Row]) -> Json:
+def _build_line_json(session: Session, answer: Answer, rows: Sequence[Row], stacks: Sequence[Row]) -> Json:
     line = rows[0].line
     cost = LineCost(answer, rows)
     return {
@@ -110,16 +110,16 @@ def _line_json(session: Session, answer: Answer, rows: Sequence[Row], stacks: Se
         "details": cost.details,
         **build_python_line_json(session, line),
         "call": cost.latest_call,
-        "stacks": [_stack_json(answer, way) for way in stacks[:MAX_STACKS]],
+        "stacks": [_build_stack_json(answer, way) for way in stacks[:MAX_STACKS]],
         "more": max(len(stacks) - MAX_STACKS, 0),
     }
 
 
-def _stack_json(answer: Answer, stack: Row) -> Json:
+def _build_stack_json(answer: Answer, stack: Row) -> Json:
     return {
-        "text": printable(f"{answer.kind(stack)}: {answer.text([stack])}"),
+        "text": make_printable(f"{answer.kind(stack)}: {answer.text([stack])}"),
         "outward": [
-            {"function": printable(line.function), "place": format_short_location(line.location)}
+            {"function": make_printable(line.function), "place": format_short_location(line.location)}
             for line in stack.outward[:MAX_STACKS]
         ],
         "call": stack.latest_call,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex_server.answers.costs import LineCost, find_file_costs, select_answers
 from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import to_path
@@ -98,7 +98,7 @@ def find_problems(session: Session, path: str, index: Index) -> list[types.Diagn
     return [
         types.Diagnostic(
             range=session.line_range(path, trouble.line),
-            message=printable(trouble.message),
+            message=make_printable(trouble.message),
             severity=types.DiagnosticSeverity.Hint,
             code=trouble.kind,
             source=SOURCE,

@@ -16,7 +16,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex.base import words
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.base.words import count
 from framedex.model import FrameRole, Language
 from framedex_server.answers.frame_lines import frame_range, stack_range
@@ -63,7 +63,7 @@ def _stack_symbols(session: Session, document: StackText) -> Iterator[types.Docu
         left -= len(frames) + 1
         first = document.lines[stack.first_line]
         yield types.DocumentSymbol(
-            name=shorten(printable(stack.title or first.strip())) or str(stack.format),
+            name=shorten(make_printable(stack.title or first.strip())) or str(stack.format),
             detail=f"{stack.format}, {words.count(len(stack.frames), 'frame')}",
             kind=types.SymbolKind.Event,
             range=stack_range(session, document, stack),
@@ -79,8 +79,8 @@ def _build_frame_symbol(session: Session, document: StackText, frame: TextFrame)
     place = f"{frame.place.path}:{frame.place.line}" if frame.place else frame.module
     name = frame.function or place or (f"{frame.address:#x}" if frame.address is not None else "(unknown)")
     return types.DocumentSymbol(
-        name=shorten(printable(name)),
-        detail=printable(place),
+        name=shorten(make_printable(name)),
+        detail=make_printable(place),
         kind=types.SymbolKind.Function,
         range=where,
         selection_range=where,

@@ -14,7 +14,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex_server.answers.progress import run_with_progress
 from framedex_server.answers.remote_sources import FetchableSource, find_fetchable_source, find_fetched_line
 from framedex_server.answers.requests import find_document, parse_params, show_message
@@ -75,15 +75,15 @@ def _format_question(source: FetchableSource) -> str:
     is_first = not cache.store(wanted.component).is_dir()
     mirror = ", a mirror that this folder's settings name" if source.is_mirror else ""
     return (
-        f"framedex: Fetch the sources of {wanted.title} from {printable(source.address)}{mirror}?"
-        f" That is {wanted.size(is_first=is_first)}, in {printable(str(cache.folder))}, for all projects."
+        f"framedex: Fetch the sources of {wanted.title} from {make_printable(source.address)}{mirror}?"
+        f" That is {wanted.size(is_first=is_first)}, in {make_printable(str(cache.folder))}, for all projects."
     )
 
 
 def _show_line(server: LanguageServer, session: Session, source: FetchableSource) -> None:
     found = find_fetched_line(source.line)
     if found is None:
-        show_message(server, f"framedex: {source.wanted.title} does not have {printable(source.line.path)}.")
+        show_message(server, f"framedex: {source.wanted.title} does not have {make_printable(source.line.path)}.")
     elif session.shows_documents:
         position = types.Position(found.line - 1, 0)
         uri = session.documents.uri_of(found.path)
@@ -91,4 +91,4 @@ def _show_line(server: LanguageServer, session: Session, source: FetchableSource
             types.ShowDocumentParams(uri, take_focus=True, selection=types.Range(position, position))
         )
     else:
-        show_message(server, f"framedex: The line is {printable(found.path)}:{found.line}.")
+        show_message(server, f"framedex: The line is {make_printable(found.path)}:{found.line}.")

@@ -18,7 +18,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex.base.words import count, format_duration, format_local_time
-from framedex.texts.places import format_location_labels, release_labels
+from framedex.texts.places import format_location_labels, format_release_labels
 from framedex_server.answers import frame_lines
 from framedex_server.answers.ffi import find_called_uses, format_ffi_use
 from framedex_server.answers.guidebook import add_page_link
@@ -248,7 +248,7 @@ def _format_excerpts(
     finder = CheckoutFinder(session, index, position.uri)
     for location in elsewhere[:MAX_EXCERPTS]:
         if (local := finder.find(location)) is not None:
-            labels = [*release_labels(location), *format_location_labels(local)]
+            labels = [*format_release_labels(location), *format_location_labels(local)]
             how = f" [{', '.join(labels)}]" if labels else ""
             name = markup.code(f"{format_short_location(location)}")
             yield f"{markup.link(name, f'{session.documents.uri_of(local.path)}#L{local.line}')}{how}"
@@ -305,7 +305,7 @@ def _format_names(markup: Markup, counts: Sequence[tuple[str, int]], elsewhere: 
 def _format_name(markup: Markup, name: str, location: Location | None) -> str:
     if location is None:
         return markup.code(name)
-    labels = "".join(f" [{label}]" for label in release_labels(location))
+    labels = "".join(f" [{label}]" for label in format_release_labels(location))
     return f"{markup.link(markup.code(name), location.url)}{labels}"
 
 

@@ -249,14 +249,14 @@ def register_recorder(server: LanguageServer, session: Session) -> None:
 
     @server.feature("framedex/recorder")
     async def recorder(_: Any) -> Json:
-        return await session.run(_recorder_json)
+        return await session.run(_build_recorder_json)
 
 
-def _recorder_json() -> Json:
+def _build_recorder_json() -> Json:
     """Return the reply as JSON; `isSupported` says whether another installation on this system could record."""
     try:
         nativepart._native  # noqa: B018 - the import is the check
     except nativepart.NoNativePartError as error:
-        is_supported = nativepart.unsupported_system() is None
+        is_supported = nativepart.name_unsupported_system() is None
         return {"canRecord": False, "isSupported": is_supported, "message": error.message, "remedy": error.remedy}
     return {"canRecord": True, "isSupported": True, "message": None, "remedy": None}

@@ -21,7 +21,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.base.words import count, format_duration
 from framedex.index.file.paths import is_user_file
 from framedex_server.answers.costs import LensCosts, LineCost, find_lens_costs
@@ -136,7 +136,7 @@ def format_title(totals: FunctionCallTotals) -> str:
     reached = ""
     if totals.boundaries:
         others = len(totals.boundaries) - 1
-        reached = f" → {shorten(printable(totals.boundaries[0]))}" + (f" and {others} more" if others else "")
+        reached = f" → {shorten(make_printable(totals.boundaries[0]))}" + (f" and {others} more" if others else "")
     time = f", {format_duration(totals.duration)}" if totals.duration is not None else ""
     return f"{count(totals.calls, 'call')}{reached}{time}"
 
@@ -172,7 +172,7 @@ def make_hints(session: Session, path: str, first: int, last: int, index: Index)
 
 
 def _make_hint(session: Session, path: str, mark: LineMark, index: Index) -> types.InlayHint:
-    names = [shorten(printable(name)) for name in mark.boundaries[:MAX_BOUNDARY_NAMES]]
+    names = [shorten(make_printable(name)) for name in mark.boundaries[:MAX_BOUNDARY_NAMES]]
     doubt = format_doubt_suffix(index, path, mark.line)
     return types.InlayHint(
         position=session.line_range(path, mark.line).end,
@@ -197,14 +197,14 @@ def register_recorded_lines(server: LanguageServer, session: Session) -> None:
                 raise JsonRpcInvalidParams("textDocument is missing.")
         if path is None or not is_user_file(path):
             return None
-        lines = await query_counted(session, path, lambda index: _recorded_lines_json(session, path, index))
+        lines = await query_counted(session, path, lambda index: _build_recorded_lines_json(session, path, index))
         if not lines:
             return None
         costs = await find_lens_costs(session, path)
         return {"lines": lines, "unshown": costs.hidden_lines}
 
 
-def _recorded_lines_json(session: Session, path: str, index: Index) -> list[Json]:
+def _build_recorded_lines_json(session: Session, path: str, index: Index) -> list[Json]:
     return [
         {"line": session.documents.edits.shown_line(path, mark.line) - 1, "calls": mark.calls}
         for mark in find_shown_marks(session, path, index)

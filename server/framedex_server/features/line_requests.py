@@ -15,7 +15,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex_server.answers.ffi import resolve_registration
 from framedex_server.answers.navigation_targets import (
     NavigationTarget,
@@ -74,15 +74,15 @@ async def _list_targets(
     def find(index: Index) -> list[Json]:
         candidates = search(session, place, index)
         record_targets(session, index, candidates)
-        return [_target_json(session, candidate) for candidate in sort_by_file(candidates)]
+        return [_build_target_json(session, candidate) for candidate in sort_by_file(candidates)]
 
     return await session.query_at(place, find) or []
 
 
-def _target_json(session: Session, candidate: NavigationTarget) -> Json:
+def _build_target_json(session: Session, candidate: NavigationTarget) -> Json:
     target = candidate.target
     return {
-        "function": printable(candidate.function),
+        "function": make_printable(candidate.function),
         "location": {
             "uri": session.documents.uri_of(target.path),
             "range": build_range_json(session.line_range(target.path, target.line)),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.model import Language
 from framedex.path_resolution.files import PATH_RULE_REMEDY, file_exists
 from framedex_server.answers.frame_lines import make_resolver
@@ -83,7 +83,11 @@ def _resolve(session: Session, wanted: FrameRequest, index: Index | None) -> Jso
     found = make_resolver(session, wanted.uri, index, None).find(wanted.frame())
     places = [place for place in (found.location, *found.candidates) if place is not None and file_exists(place.path)]
     url = next((place.url for place in _found_locations(found) if place.url), None)
-    answer: Json = {"locations": [_location_json(session, place) for place in places], "url": url, "message": None}
+    answer: Json = {
+        "locations": [_build_location_json(session, place) for place in places],
+        "url": url,
+        "message": None,
+    }
     if not places:
         answer["message"] = _explain_not_found(session, wanted, index)
     return answer
@@ -100,7 +104,7 @@ def _is_recorded(index: Index, symbol: str) -> bool:
     return bool(index.functions.find(readable_name(demangle(symbol))))
 
 
-def _location_json(session: Session, location: Location) -> Json:
+def _build_location_json(session: Session, location: Location) -> Json:
     return {
         "uri": session.documents.uri_of(location.path),
         "range": build_range_json(session.line_range(location.path, location.line)),
@@ -112,18 +116,19 @@ def _explain_not_found(session: Session, wanted: FrameRequest, index: Index | No
     """Return a message about the lookups that failed, with the remedy."""
     if not wanted.path:
         if index is None:
-            return f"{printable(wanted.symbol)}: no index found. Record a program, then run `framedex index`."
+            return f"{make_printable(wanted.symbol)}: no index found. Record a program, then run `framedex index`."
         if _is_recorded(index, wanted.symbol):
             return (
-                f"{printable(wanted.symbol)} was recorded, but its source is not on this machine. `framedex sources`"
+                f"{make_printable(wanted.symbol)} was recorded, but its source is not on this machine. "
+                "`framedex sources`"
                 " shows its commit; `framedex sources add FOLDER` adds a checkout of that commit."
             )
         return (
-            f"{printable(wanted.symbol)} is neither a recorded function nor a definition in the indexed sources."
+            f"{make_printable(wanted.symbol)} is neither a recorded function nor a definition in the indexed sources."
             " `framedex sources add FOLDER` adds a source folder."
         )
     folders = make_path_resolver(session, wanted.uri, index).source_folders
-    shown = ", ".join(map(printable, folders[:4])) + (f" and {len(folders) - 4} more" if len(folders) > 4 else "")
+    shown = ", ".join(map(make_printable, folders[:4])) + (f" and {len(folders) - 4} more" if len(folders) > 4 else "")
     below = f", nor a file whose path ends like it below {shown}" if folders else ""
     indexed = " No index found." if index is None else ""
-    return f"There is no file {printable(wanted.path)} on this machine{below}.{indexed} {PATH_RULE_REMEDY}"
+    return f"There is no file {make_printable(wanted.path)} on this machine{below}.{indexed} {PATH_RULE_REMEDY}"

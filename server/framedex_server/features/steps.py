@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex_server.answers.ffi import resolve_registration
 from framedex_server.answers.requests import (
     Json,
@@ -90,7 +90,7 @@ class StackNavigation:
         """Return the stacks through a line, longest first."""
         place = self._parse_location(params)
         return (
-            await self._session.query_at(place, lambda index: self._stacks_json(index, place)) if place else None
+            await self._session.query_at(place, lambda index: self._build_stacks_json(index, place)) if place else None
         ) or []
 
     async def get_selected(self) -> Json | None:
@@ -161,14 +161,14 @@ class StackNavigation:
         self._session.selection.stack = reached
         return build_position_json(self._session, reached)
 
-    def _stacks_json(self, index: Index, position: RequestPosition) -> list[Json]:
+    def _build_stacks_json(self, index: Index, position: RequestPosition) -> list[Json]:
         position = resolve_registration(self._session, index, position)
         selected = self._find_selected(index, position)
         hits = self._session.selection.stacks_through(index, position.path, position.line, self._limit(position))
         return [
             {
                 "stack": hit.stack,
-                "boundary": printable(hit.function),
+                "boundary": make_printable(hit.function),
                 "call": hit.latest_call,
                 "calls": hit.calls,
                 **build_duration_json(hit.total_duration),

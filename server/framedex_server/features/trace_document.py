@@ -23,7 +23,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex_server.answers.ffi import resolve_registration
 from framedex_server.answers.requests import (
     Json,
@@ -63,7 +63,9 @@ def register(server: LanguageServer, session: Session) -> None:
             )
         neighbour = str(path) if path.is_absolute() else session.default_document()
         if not os.path.isdir(os.path.dirname(neighbour)):  # noqa: PTH112, PTH120 - a URI may be an invalid path
-            raise JsonRpcInvalidParams(f"The folder {printable(str(path.parent))} does not exist, so it has no index.")
+            raise JsonRpcInvalidParams(
+                f"The folder {make_printable(str(path.parent))} does not exist, so it has no index."
+            )
         document = Path(neighbour)
         # Include the index of a project outside the workspace, unless the user has named another.
         own = document.parent / ".framedex" / "index.db"
@@ -93,7 +95,7 @@ def register(server: LanguageServer, session: Session) -> None:
         return await query_contents(
             session,
             parameters,
-            _make_query(session, parameters, lambda trace: _document_json(session, parameters, trace)),
+            _make_query(session, parameters, lambda trace: _build_document_json(session, parameters, trace)),
         )
 
     @server.feature("framedex/traceMarkdown")
@@ -101,7 +103,7 @@ def register(server: LanguageServer, session: Session) -> None:
         """Return the requested trace as Markdown, to paste into an issue or a chat."""
         parameters = parse_params(params)
         return await query_contents(
-            session, parameters, _make_query(session, parameters, lambda trace: _markdown_json(session, trace))
+            session, parameters, _make_query(session, parameters, lambda trace: _build_markdown_json(session, trace))
         )
 
 
@@ -150,7 +152,7 @@ def _find_requested(session: Session, parameters: Json) -> Callable[[Index], Tra
     return find_in_capture
 
 
-def _document_json(session: Session, parameters: Json, trace: Trace) -> Json:
+def _build_document_json(session: Session, parameters: Json, trace: Trace) -> Json:
     from framedex.texts.traces import format_trace
 
     name = f"call-{trace.call.id}" if parameters.get("stack") is None else f"stack-{parameters['stack']}"
@@ -162,7 +164,7 @@ def _document_json(session: Session, parameters: Json, trace: Trace) -> Json:
     }
 
 
-def _markdown_json(session: Session, trace: Trace) -> Json:
+def _build_markdown_json(session: Session, trace: Trace) -> Json:
     from framedex_server.documents.trace_markdown import format_markdown
 
     return {"text": format_markdown(trace, session.documents.uri_of)}

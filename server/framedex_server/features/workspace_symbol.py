@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.path_resolution.files import file_exists
 from framedex_server.answers.session import Session
 from framedex_server.markup import shorten
@@ -108,10 +108,10 @@ def _make_located_symbol(
     session: Session, name: str, kind: types.SymbolKind, location: Location, description: str
 ) -> types.WorkspaceSymbol:
     return types.WorkspaceSymbol(
-        name=shorten(printable(name)),
+        name=shorten(make_printable(name)),
         kind=kind,
         location=types.LocationUriOnly(session.documents.uri_of(location.path)),
-        container_name=printable(description),
+        container_name=make_printable(description),
         data={"path": location.path, "line": location.line},
     )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from framedex.base.errors import FramedexError
 from framedex.captures import read_capture
-from framedex.captures.state import capture_state, is_complete
+from framedex.captures.state import is_complete, read_capture_state
 from framedex.sources.releases import find_builds
 from framedex_native import _native
 from tests.fuzz.inputs import scratch
@@ -33,7 +33,7 @@ def _read(folder: Path, data: bytes) -> None:
     (folder / "capture.json").write_bytes(data)
     try:
         capture = read_capture(folder)
-        capture_state(folder), is_complete(folder)
+        read_capture_state(folder), is_complete(folder)
     except FramedexError as error:
         assert str(error)
         return

@@ -9,7 +9,7 @@ from framedex.path_resolution.files import PathMap, PathRule
 from framedex.path_resolution.moved_files import TreeFiles, find_files_below
 from framedex.path_resolution.precedence import find_local_file
 from framedex.sources.names import find_likely_files
-from framedex.sources.releases import Build, find_published_file, public_url, url_template
+from framedex.sources.releases import Build, build_public_url, find_published_file, find_url_template
 from framedex.sources.source_map import is_address
 from tests.fuzz.inputs import Input, scratch
 
@@ -31,7 +31,7 @@ def run(data: bytes) -> None:
     find_files_below(recorded, [str(scratch())])
     find_likely_files(tree, symbol, recorded)
     if (found := find_published_file(recorded, _BUILDS)) is not None:
-        url = public_url(found.component, found.path, 1, found.revision)
+        url = build_public_url(found.component, found.path, 1, found.revision)
         assert url is not None and urlsplit(url).hostname == "github.com" and url.isprintable()
     _check_template(repository, recorded)
 
@@ -39,5 +39,5 @@ def run(data: bytes) -> None:
 def _check_template(repository: str, path: str) -> None:
     """Addresses that a source map may contain, which are checked in advance."""
     if is_address(repository):
-        url = public_url("own", path, 1, "abc", {"own": url_template(repository)})
+        url = build_public_url("own", path, 1, "abc", {"own": find_url_template(repository)})
         assert url is not None and url.startswith(("https://", "http://"))

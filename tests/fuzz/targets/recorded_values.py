@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import unicodedata
 
-from framedex.base.plaintext import printable, restore
+from framedex.base.plaintext import make_printable, restore
 from framedex.texts.calls import format_arguments_briefly, format_recorded_arguments
 from tests.fuzz.inputs import text_of
 
@@ -15,7 +15,7 @@ MAX_SIZE = 4096
 def run(data: bytes) -> None:
     """A JSON object, or any text."""
     text = text_of(data)
-    shown = printable(text)
+    shown = make_printable(text)
     assert _is_plain(shown) and restore(shown) == text
     restore(text)
     try:

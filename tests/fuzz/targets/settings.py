@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from framedex.settings import Settings
-from framedex.sources.releases import public_url
+from framedex.sources.releases import build_public_url
 from framedex_server.settings import EditorSettings
 from tests.fuzz.inputs import scratch
 
@@ -27,7 +27,7 @@ def run(data: bytes) -> None:
     for path in (*settings.sources, *(rule.after for rule in settings.path_map), *filter(None, [settings.index])):
         assert path.is_absolute() and "\0" not in str(path)
     for component in settings.links:
-        url = public_url(component, "a b/c?.py\udc80", 3, "v1", settings.links)
+        url = build_public_url(component, "a b/c?.py\udc80", 3, "v1", settings.links)
         assert url is not None and url.isprintable() and " " not in url
 
 

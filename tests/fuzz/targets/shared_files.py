@@ -11,7 +11,7 @@ from framedex.captures import foreign_file
 from framedex.model import ImportOrigin
 from framedex.model.metadata import SHARED_FORMAT
 from framedex.shared.archive import ArchiveWriter
-from framedex.shared.keeping import stored_excerpts, unpack_shared
+from framedex.shared.keeping import read_stored_excerpts, unpack_shared
 from framedex.shared.reading import SharedStream
 from tests.fuzz.inputs import scratch
 
@@ -46,7 +46,7 @@ def run(data: bytes) -> None:
         assert capture.functions[kind.function] and capture.threads[kind.thread] and capture.stacks[kind.stack]
     assert all(len(column) == len(batch) for column in (batch.inside, batch.start, batch.duration, batch.argument))
     assert all(batch.kinds[kind] for kind in batch.kind.tolist())
-    assert all(folder in folder.joinpath(text).parents for text in stored_excerpts(folder).values())
+    assert all(folder in folder.joinpath(text).parents for text in read_stored_excerpts(folder).values())
     for name in stream.definitions.programs:
         kept = stream.program(name)
         assert kept is not None and kept.read().ops is not None

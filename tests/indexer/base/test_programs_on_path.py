@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.base.folders import absolute_search_path, find_program
+from framedex.base.folders import find_program, make_search_path_absolute
 
 
 @pytest.fixture
@@ -29,12 +29,12 @@ def test_a_path_variable_without_absolute_folders_uses_the_default(
         monkeypatch.setenv("PATH", path)
     assert find_program("mine") is None
     assert find_program("sh") in [f"{folder}/sh" for folder in os.defpath.split(":")]
-    assert absolute_search_path() == os.defpath
+    assert make_search_path_absolute() == os.defpath
 
 
 def test_absolute_folders_count_in_order_and_others_are_ignored(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f".::{here}:/bin:bin")
-    assert absolute_search_path() == f"{here}:/bin"
+    assert make_search_path_absolute() == f"{here}:/bin"
     assert find_program("sh") == str(here / "sh")
     assert find_program("sh", "/bin") == "/bin/sh"
 

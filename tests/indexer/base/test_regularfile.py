@@ -19,7 +19,7 @@ from framedex.export.projects import project_files
 from framedex.guidebook.observation_files import read_observation_file
 from framedex.index.file.database import connect_reading
 from framedex.settings import Settings
-from framedex.shared.keeping import EXCERPTS, stored_excerpts
+from framedex.shared.keeping import EXCERPTS, read_stored_excerpts
 from framedex.sources.outline import read_outline
 from framedex.sources.releases.statements import FileReleases
 from framedex.sources.source_map import SourceMapError, read_map
@@ -34,7 +34,7 @@ from framedex.sources.source_map import SourceMapError, read_map
         ("version.py", lambda pipe: FileReleases().release_of(str(pipe.with_name("array.py"))), None),
         ("source.py", lambda pipe: read_outline(str(pipe)), None),
         ("source.cc", lambda pipe: note_if_too_short(FilePosition(pipe, 12, None)).line, 12),
-        (EXCERPTS, lambda pipe: stored_excerpts(pipe.parent), {}),
+        (EXCERPTS, lambda pipe: read_stored_excerpts(pipe.parent), {}),
         ("framedex.toml", lambda pipe: Settings.load(pipe.parent)[0].file, None),
     ],
 )
@@ -75,7 +75,7 @@ def _sparse(file: Path) -> None:
         ("capture.json", lambda file: read_metadata(file.parent)),
         ("observations.json", read_observation_file),
         (DIGESTS_FILE, lambda file: read_digests(file.parent)["a"]),
-        (EXCERPTS, lambda file: stored_excerpts(file.parent)["a"]),
+        (EXCERPTS, lambda file: read_stored_excerpts(file.parent)["a"]),
     ],
 )
 def test_an_endless_file_is_refused(

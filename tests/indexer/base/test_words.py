@@ -31,7 +31,7 @@ def test_a_number_is_followed_by_its_noun(number: int, text: str) -> None:
     [(1023, "1023 B"), (1024, "1 KiB"), (1_023_000, "999 KiB"), (1_024_000, "1,000 KiB"), (1 << 20, "1 MiB")],
 )
 def test_a_size_has_no_exponent(size: int, text: str) -> None:
-    assert words.size(size) == text
+    assert words.format_size(size) == text
 
 
 @pytest.mark.exhaustive

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from framedex.base.errors import FramedexError
-from framedex.captures import capture_folders, capture_identity, capture_state, is_being_written
+from framedex.captures import capture_folders, compute_capture_identity, is_being_written, read_capture_state
 from framedex.model import Metadata
 from framedex_native import _native
 from tests.one_put import recorded_put
@@ -30,9 +30,9 @@ def capture(recorded: Path, tmp_path: Path) -> Path:
 
 
 def test_a_capture_can_be_read_from_any_path(capture: Path) -> None:
-    before = capture_state(capture)
+    before = read_capture_state(capture)
 
-    after = capture_state(capture.rename(capture.with_name("moved")))
+    after = read_capture_state(capture.rename(capture.with_name("moved")))
 
     assert (after.identity, after.signature) == (before.identity, before.signature)
 
@@ -48,8 +48,8 @@ def test_a_capture_can_be_read_from_any_path(capture: Path) -> None:
 def test_captures_differ_by_time_process_and_host(another: Metadata, without: Metadata) -> None:
     here = Path("/captures/one")
 
-    assert capture_identity(here, another) != capture_identity(here, RUN)
-    assert capture_identity(here, without) != capture_identity(Path("/captures/two"), without)
+    assert compute_capture_identity(here, another) != compute_capture_identity(here, RUN)
+    assert compute_capture_identity(here, without) != compute_capture_identity(Path("/captures/two"), without)
 
 
 @pytest.mark.parametrize("segments_before_the_end", [1, 2])
@@ -57,26 +57,26 @@ def test_a_record_added_to_a_stream_of_the_same_size_is_detected(capture: Path, 
     """Given that the recorder allocates the next segment early, growth in either of the last two segments counts."""
     stream = next(capture.glob("thread-*.fdx"))
     os.truncate(stream, 3 * _native.SEGMENT_SIZE)
-    before = capture_state(capture)
+    before = read_capture_state(capture)
 
     with stream.open("r+b") as file:
         file.seek(-_native.SEGMENT_SIZE * segments_before_the_end + 64, os.SEEK_END)
         file.write(b"\x08\0\0\0\x01\0\xfd\xfd")
 
     assert stream.stat().st_size == 3 * _native.SEGMENT_SIZE
-    assert capture_state(capture).signature != before.signature
+    assert read_capture_state(capture).signature != before.signature
 
 
 def test_a_change_anywhere_in_a_ring_is_detected(capture: Path) -> None:
     ring = capture / "thread-1.ring.fdx"
     ring.write_bytes(bytes(8 * _native.SEGMENT_SIZE))
-    before = capture_state(capture)
+    before = read_capture_state(capture)
 
     with ring.open("r+b") as file:
         file.seek(1000)
         file.write(b"\x01")
 
-    assert capture_state(capture).signature != before.signature
+    assert read_capture_state(capture).signature != before.signature
 
 
 def test_a_capture_counts_as_being_written_while_its_process_maps_it(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def run(*arguments: str) -> tuple[int, str, str]:
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with a good and a bad source file. Only its index is checked: other checks take a second."""
-    for checks in ("software_checks", "recording_checks"):
+    for checks in ("list_software_checks", "list_recording_checks"):
         monkeypatch.setattr(doctor_checks, checks, lambda *_: ())
     monkeypatch.chdir(tmp_path)
     (tmp_path / "src").mkdir()
@@ -62,8 +62,8 @@ def test_without_an_index_doctor_reports_the_installation_and_the_next_step(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    first = doctor_checks.software_checks()[:1]  # the others take seconds, and have their own tests
-    monkeypatch.setattr(doctor_checks, "software_checks", lambda: first)
+    first = doctor_checks.list_software_checks()[:1]  # the others take seconds, and have their own tests
+    monkeypatch.setattr(doctor_checks, "list_software_checks", lambda: first)
     code, out, errors = run("doctor", "--python", "/nowhere/python")
     assert code == 0 and "framedex run" in errors and "framedex index" in errors
     assert f"framedex      {VERSION}" in out and "cannot be run as Python" in out
@@ -159,7 +159,7 @@ def test_another_interpreter_is_checked(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(tmp_path)
     (tmp_path / "python").write_text("#!/bin/sh\necho no JSON\n")
     (tmp_path / "python").chmod(0o755)
-    monkeypatch.setattr(doctor_checks, "software_checks", lambda: ())
+    monkeypatch.setattr(doctor_checks, "list_software_checks", lambda: ())
     found = looked_at("--python", str(tmp_path / "python"))
     assert "cannot be run as Python" in found["mock TPU"]["text"]
     found = looked_at("--python", "/nowhere/python")

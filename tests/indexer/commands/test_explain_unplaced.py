@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from framedex.commands.main import cli
-from framedex.sources.releases import release_commits
+from framedex.sources.releases import read_release_commits
 
-XLA = f"https://github.com/openxla/xla/blob/{release_commits('0.9.1')['xla']}"
+XLA = f"https://github.com/openxla/xla/blob/{read_release_commits('0.9.1')['xla']}"
 CHECK = "F0224 20:36:56.981088 2922075 shape_util.cc:685] Check failed: TupleElementCount(shape) > index (2 vs. 2)\n"
 FRAME = "*** Check failure stack trace: ***\n    @     0x7aeb3dc18723  xla::ShapeUtil::GetTupleElementShape()\n"
 STATED = "jaxlib: 0.9.1\n"

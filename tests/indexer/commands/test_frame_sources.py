@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from framedex.commands.main import cli
 from framedex.commands.output.console import fit_line
 from framedex.commands.output.terminal import Terminal, paint
-from framedex.commands.verbs.recording.sources import frame_source_lines, improvement_lines
+from framedex.commands.verbs.recording.sources import render_frame_source_lines, render_improvement_lines
 from framedex.model import Capture, ComponentFrames, FramesBySource, LaunchInfo, LineSource
 from tests.indexer.recorded import Project
 
@@ -166,7 +166,7 @@ def test_an_index_without_recordings_has_no_table(project: Project, tmp_path: Pa
 def shown(*sources: FramesBySource, name: str = "", version: str = "0.10.2") -> list[str]:
     component = ComponentFrames("plugin" if name else "xla", name, version, JAX, sources)
     terminal = Terminal(colors=False, links=False, width=80)
-    rows = [row for line in frame_source_lines([component]) for row in fit_line(line, terminal)]
+    rows = [row for line in render_frame_source_lines([component]) for row in fit_line(line, terminal)]
     return [paint(row, terminal) for row in rows]
 
 
@@ -184,13 +184,13 @@ def test_the_table_fits_a_terminal_of_80_columns() -> None:
 def test_each_improvement_is_listed_with_its_command() -> None:
     nearest = FramesBySource(LineSource.NEAREST_RELEASE, "", 40, 40)
     component = ComponentFrames("xla", "", "0.10.2", JAX, (nearest,))
-    (line,) = improvement_lines([component])
+    (line,) = render_improvement_lines([component])
     told = "".join(span.text for span in line)
     assert "40 frames of XLA have lines of the nearest release" in told
     assert "`framedex sources fetch`" in told
 
     here = replace(component, sources=(FramesBySource(LineSource.RELEASE_MAP, "", 40, 40),))
-    assert not list(improvement_lines([here]))
+    assert not list(render_improvement_lines([here]))
 
 
 def test_a_long_version_is_truncated() -> None:

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 from framedex.commands.main import cli
 from framedex.commands.output.console import fit_line
-from framedex.commands.output.render_calls import call_lines, single_runs
-from framedex.commands.output.render_trace import folded_frames, trace_header
+from framedex.commands.output.render_calls import build_single_runs, call_lines
+from framedex.commands.output.render_trace import render_folded_frames, render_trace_header
 from framedex.commands.output.terminal import Line, Span, Terminal, paint, render_location_line, render_text_line
 from framedex.index import Index
 from framedex.model import CallRow, CaptureRow, Location, LocationEvidence, Trace
@@ -137,7 +137,7 @@ def test_redirected_output_is_unchanged(deep: Location) -> None:
 @pytest.mark.parametrize("width", [20, 40, 80, 100])
 def test_a_trace_fits_except_for_paths_and_names(trace: Trace, width: int) -> None:
     terminal = replace(FOLLOWED, width=width)
-    lines = [*trace_header(trace, trace.frames), *folded_frames(trace.frames, width)]
+    lines = [*render_trace_header(trace, trace.frames), *render_folded_frames(trace.frames, width)]
 
     for line in lines:
         for row in rows(line, terminal):
@@ -166,7 +166,7 @@ def test_a_table_names_an_error_and_a_trace_shows_its_message(trace: Trace) -> N
     assert format_error_lines(replace(trace.call, error=12, arguments={"error_message": "UNIMPLEMENTED: x"})) == [
         "UNIMPLEMENTED: x"
     ]
-    shown = rows_of(trace_header(replace(trace, call=_failed(trace.call)), trace.frames))
+    shown = rows_of(render_trace_header(replace(trace, call=_failed(trace.call)), trace.frames))
     assert "             second line" in shown
 
 
@@ -176,9 +176,9 @@ def test_a_stack_without_python_says_why(trace: Trace) -> None:
         native, capture=replace(native.capture, metadata_text='{"python_problem": "unknown version"}')
     )
 
-    assert "no Python runs on this thread" in rows_of(trace_header(native, native.frames))[-1]
-    assert "no Python runs" not in rows_of(trace_header(trace, trace.frames))[-1]
-    assert "were not recorded: unknown version" in rows_of(trace_header(unsupported, ()))[-1]
+    assert "no Python runs on this thread" in rows_of(render_trace_header(native, native.frames))[-1]
+    assert "no Python runs" not in rows_of(render_trace_header(trace, trace.frames))[-1]
+    assert "were not recorded: unknown version" in rows_of(render_trace_header(unsupported, ()))[-1]
 
 
 def test_only_locally_available_source_counts_as_source(trace: Trace) -> None:
@@ -186,10 +186,11 @@ def test_only_locally_available_source_counts_as_source(trace: Trace) -> None:
     gone = replace(first, location=Location("/no/such/file.py", 1, LocationEvidence.EXACT))
 
     assert (
-        "8 frames (4 Python, 4 native), 8 with source here (7 exact)" in rows_of(trace_header(trace, trace.frames))[-1]
+        "8 frames (4 Python, 4 native), 8 with source here (7 exact)"
+        in rows_of(render_trace_header(trace, trace.frames))[-1]
     )
     elsewhere = replace(trace, frames=(gone, *trace.frames[1:]))
-    assert "7 with source here (6 exact)" in rows_of(trace_header(elsewhere, elsewhere.frames))[-1]
+    assert "7 with source here (6 exact)" in rows_of(render_trace_header(elsewhere, elsewhere.frames))[-1]
 
 
 def rows_of(lines: object) -> list[str]:
@@ -202,7 +203,7 @@ def _failed(call: CallRow) -> CallRow:
 
 
 def _table(calls: list[CallRow], captures: list[CaptureRow], width: int | None) -> list[str]:
-    return rows_of(call_lines(single_runs(calls), captures, width))
+    return rows_of(call_lines(build_single_runs(calls), captures, width))
 
 
 def test_no_verb_summary_is_truncated() -> None:

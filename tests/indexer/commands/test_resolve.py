@@ -22,7 +22,7 @@ from framedex.commands.output.notes import SourceNotes
 from framedex.commands.output.terminal import Terminal
 from framedex.path_resolution.files import PathRule
 from framedex.path_resolution.precedence import PathResolver
-from framedex.sources.releases import release_commits
+from framedex.sources.releases import read_release_commits
 from framedex.text_stacks import TextFrame, read
 from framedex.text_stacks.source_lookup.frame_context import FoundFrame
 from framedex.text_stacks.source_lookup.resolve import Resolver
@@ -364,5 +364,5 @@ def test_a_release_stated_in_a_log_applies_from_that_line_on(tmp_path: Path) -> 
     frame = f'  File "{site}/jax/api.py", line 2, in jit\n'
     before, stated, *_, after = resolved(f"{frame}jax:    0.10.2\nstep 1\n{frame}", tmp_path).stdout.splitlines()
     assert (before, stated) == (frame.rstrip("\n"), "jax:    0.10.2")
-    page = f"https://github.com/jax-ml/jax/blob/{release_commits('0.10.2')['jax']}/jax/api.py#L2"
+    page = f"https://github.com/jax-ml/jax/blob/{read_release_commits('0.10.2')['jax']}/jax/api.py#L2"
     assert after.endswith(f" → {page} [not here]")

@@ -110,7 +110,7 @@ def test_modified_files_are_refused_or_marked(tree: Path, monkeypatch: pytest.Mo
     assert not Path("x.fdmap").exists()
     assert "+changes" in run("sources", "export", tree, "-o", "x.fdmap", "--allow-dirty")
     assert "changed files" in run("sources", "import", "x.fdmap")
-    for checks in ("software_checks", "recording_checks"):  # they take a second, and do not involve maps
+    for checks in ("list_software_checks", "list_recording_checks"):  # they take a second, and do not involve maps
         monkeypatch.setattr(f"framedex.commands.doctor_checks.{checks}", lambda *_: ())
     assert "+changes (of changed files)" in run("doctor")
 

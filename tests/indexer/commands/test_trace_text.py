@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from framedex.base import words
-from framedex.commands.output.render_answers import relation_lines
-from framedex.commands.output.render_calls import call_lines, single_runs
-from framedex.commands.output.render_trace import all_frames, folded_frames, trace_header
+from framedex.commands.output.render_answers import render_relation_lines
+from framedex.commands.output.render_calls import build_single_runs, call_lines
+from framedex.commands.output.render_trace import render_all_frames, render_folded_frames, render_trace_header
 from framedex.commands.output.terminal import Line, Terminal, paint
 from framedex.index import Index
 from framedex.model import CallEdge, FrameRole, FrameRow, Location, LocationEvidence, Trace
@@ -49,11 +49,11 @@ def test_interpreter_and_glue_frames_are_folded_into_a_count(trace: Trace) -> No
     ]
     frames = [with_role(frame, role) for frame, role in zip(trace.frames, roles, strict=True)]
 
-    shown = text(*folded_frames(frames))
+    shown = text(*render_folded_frames(frames))
 
     assert [line.strip() for line in shown if "…" in line] == ["… 2 interpreter and 1 glue frames", "… 1 glue frame"]
     assert len(shown) == 6
-    assert len(text(*all_frames(frames))) == 8
+    assert len(text(*render_all_frames(frames))) == 8
 
 
 def test_candidates_are_counted_when_folded_and_listed_in_full_output(trace: Trace) -> None:
@@ -63,15 +63,15 @@ def test_candidates_are_counted_when_folded_and_listed_in_full_output(trace: Tra
     others = (Location(here, 1, LocationEvidence.CANDIDATES), Location("/b.cc", 2, LocationEvidence.CANDIDATES))
     frame = replace(frame, candidates=others)
 
-    (folded,) = text(*folded_frames([frame]))
-    whole = text(*all_frames([frame]))
+    (folded,) = text(*render_folded_frames([frame]))
+    whole = text(*render_all_frames([frame]))
 
     assert folded.endswith("(+2 candidates)")
     assert [line.strip() for line in whole[1:]] == [f"or {here}:1 [candidates]", "or /b.cc:2 [candidates, not here]"]
 
 
 def test_a_frame_without_source_shows_module_and_offset(trace: Trace) -> None:
-    (line,) = text(*folded_frames([replace(trace.frames[4], location=None)]))
+    (line,) = text(*render_folded_frames([replace(trace.frames[4], location=None)]))
 
     assert line.endswith(f"libglue.so+{trace.frames[4].offset:#x}")
 
@@ -86,11 +86,11 @@ def test_hostile_names_are_escaped_everywhere(trace: Trace) -> None:
     )
     capture = replace(trace.capture, command=HOSTILE, path=HOSTILE)
     lines = [
-        *trace_header(replace(trace, call=call, capture=capture, frames=(hostile,)), ()),
-        *folded_frames([hostile, replace(hostile, location=None)]),
-        *all_frames([hostile]),
-        *call_lines(single_runs([call]), [capture]),
-        *relation_lines(function, [CallEdge(function, function, 1, (place,))], "callers", are_callees=False),
+        *render_trace_header(replace(trace, call=call, capture=capture, frames=(hostile,)), ()),
+        *render_folded_frames([hostile, replace(hostile, location=None)]),
+        *render_all_frames([hostile]),
+        *call_lines(build_single_runs([call]), [capture]),
+        *render_relation_lines(function, [CallEdge(function, function, 1, (place,))], "callers", are_callees=False),
     ]
 
     for line in text(*lines):

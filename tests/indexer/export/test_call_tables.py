@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.base.plaintext import printable, restore
+from framedex.base.plaintext import make_printable, restore
 from tests.indexer.export.exporting import export, hostile_index, run
 from tests.indexer.export.truth import calls_of
 from tests.indexer.recorded import Project
@@ -48,7 +48,7 @@ def _name(cell: str) -> str:
 def test_no_csv_cell_is_a_formula(project: Project, name: str) -> None:
     done = run(_named(project, name), "csv", "-")
     (cell, *_) = {row["function"] for row in csv.DictReader(io.StringIO(done.stdout, newline=""))}
-    assert cell == f"'{printable(name)}"
+    assert cell == f"'{make_printable(name)}"
 
 
 @pytest.mark.parametrize("form", ["csv", "collapsed", "jsonl"])

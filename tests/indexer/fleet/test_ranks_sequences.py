@@ -15,8 +15,8 @@ from framedex.fleet.ranks.sequences import (
     MAX_DEPARTURES,
     Departure,
     SequenceAlignment,
+    align_closely,
     align_sequences,
-    closely_aligned,
 )
 
 # A loop of two calls a step, and a third in every tenth.
@@ -116,7 +116,7 @@ def test_an_alignment_accounts_for_all_calls_of_both_sequences(seed: int) -> Non
         sequence[place : place + chance.randrange(4)] = [chance.randrange(8) for _ in range(chance.randrange(4))]
 
     held(sequence, reference)
-    closely = closely_aligned(np.array(sequence, np.int64), np.array(reference, np.int64))
+    closely = align_closely(np.array(sequence, np.int64), np.array(reference, np.int64))
     assert_covers(closely, sequence, reference)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from framedex.guidebook.api_functions import read_api_functions
-from framedex.guidebook.notes import FOLDER, note, object_note
+from framedex.guidebook.notes import FOLDER, read_note, read_object_note
 from framedex.model.guidebook import Kind
 from framedex.programs.objects.table import find_boundary_function
 
@@ -21,14 +21,14 @@ MAX_CHARACTERS = 1_000
 
 def test_each_function_of_the_table_has_a_note_under_its_name() -> None:
     assert {path.stem for path in NOTES} <= FUNCTIONS.keys()
-    assert [name for name, function in FUNCTIONS.items() if function.kind is Kind.API and note(name) is None] == []
+    assert [name for name, function in FUNCTIONS.items() if function.kind is Kind.API and read_note(name) is None] == []
 
 
 def test_object_notes_describe_types_that_calls_create() -> None:
     every = (find_boundary_function(name) for name in FUNCTIONS)
     types = {each.type for function in every for each in function.objects}
     assert {path.stem for path in OBJECT_NOTES} <= types
-    assert object_note("buffer") is not None
+    assert read_object_note("buffer") is not None
 
 
 @pytest.mark.parametrize("folder", [NOTES, OBJECT_NOTES], ids=["functions", "objects"])
@@ -45,5 +45,5 @@ def test_notes_are_short_and_name_existing_functions(folder: list[Path]) -> None
 
 @pytest.mark.parametrize("name", ["PJRT_No_Such", "../described", "", "a/b", "x\0y", "objects", "n" * 300])
 def test_names_without_a_function_have_no_note(name: str) -> None:
-    assert note(name) is None
-    assert object_note(name) is None
+    assert read_note(name) is None
+    assert read_object_note(name) is None

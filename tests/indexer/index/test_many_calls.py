@@ -12,7 +12,7 @@ import pytest
 from framedex.base.progress import AdvanceCallback, SilentProgress
 from framedex.index import Index, Store
 from framedex.index.ask.call import filters, totals
-from framedex.index.ask.capture.contents import boundary_totals, calls_of_boundary
+from framedex.index.ask.capture.contents import read_boundary_totals, read_calls_of_boundary
 from framedex.index.read.subjects import CaptureQuery
 from framedex.model import CallFilter, CallRow
 from tests.indexer.index.busy import busy_capture, record_of
@@ -173,12 +173,14 @@ def test_percentiles_of_many_calls_are_within_one_percent(
 
 def test_pages_of_a_function_are_consecutive(index: Index) -> None:
     asked = CaptureQuery(index._reader, 1)
-    for totals_of in boundary_totals(asked):
+    for totals_of in read_boundary_totals(asked):
         every = [call for call in index.calls.find(CallFilter(capture=1)) if call.function == totals_of.function]
         assert totals_of.calls == len(every)
-        pages = [calls_of_boundary(asked, totals_of.id, limit=200, offset=offset) for offset in range(0, CALLS, 200)]
+        pages = [
+            read_calls_of_boundary(asked, totals_of.id, limit=200, offset=offset) for offset in range(0, CALLS, 200)
+        ]
         assert [call.id for page in pages for call in page] == [call.id for call in every]
-        longest = calls_of_boundary(asked, totals_of.id, longest_first=True, limit=20, offset=5)
+        longest = read_calls_of_boundary(asked, totals_of.id, longest_first=True, limit=20, offset=5)
         by_length = sorted(every, key=lambda call: (-call.duration, call.id))
         assert [call.id for call in longest] == [call.id for call in by_length[5:25]]
 

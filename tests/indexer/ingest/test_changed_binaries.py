@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from framedex.binaries import Binary, DigestCache, state_of
+from framedex.binaries import Binary, DigestCache, read_binary_state
 from framedex.binaries.elf import Elf
 from framedex.binaries.symbols import read_symbols
 from framedex.captures import compute_fingerprint
@@ -61,7 +61,9 @@ def recorded(library: Path) -> Module:
     """The module of a library, as the recorder describes it."""
     size = library.stat().st_size
     build_id = Binary.open(library).build_id
-    return Module(str(library), 0x7F0000000000, size, build_id, compute_fingerprint(library), state_of(library))
+    return Module(
+        str(library), 0x7F0000000000, size, build_id, compute_fingerprint(library), read_binary_state(library)
+    )
 
 
 def addresses(library: Path) -> list[int]:
@@ -143,7 +145,7 @@ def test_a_rewritten_file_is_used_with_a_note_unless_its_content_is_known(large:
     names, _ = name(module, places, known)
     again.unlink()
     shutil.copy(large, again)  # as when a wheel is reinstalled
-    assert state_of(again) != module.file
+    assert read_binary_state(again) != module.file
 
     found, problems = name(module, places, DigestCache(tmp_path / "other.json"))
     assert found == names
@@ -157,7 +159,7 @@ def test_a_rewritten_file_is_used_with_a_note_unless_its_content_is_known(large:
 
 def test_digests_are_cached_and_a_damaged_cache_is_ignored(large: Path, tmp_path: Path) -> None:
     kept = tmp_path / "folder" / "contents.json"
-    state = state_of(large)
+    state = read_binary_state(large)
     assert state is not None
     digest = DigestCache(kept).compute_digest(large)
     assert len(digest) == 64

@@ -26,9 +26,9 @@ from framedex.live.native.image import ProcessImage
 from framedex.live.native.naming import name_frames
 from framedex.live.native.stacks import ProcessStacks
 from framedex.live.native.stopped import StoppedProcess, read_living_stacks
-from framedex.live.runtime import python_binaries
+from framedex.live.runtime import find_python_binaries
 from framedex.live.targets import find_target_of_process
-from framedex.live.tasks import process_state, read_tasks
+from framedex.live.tasks import read_process_state, read_tasks
 from framedex.model import NativeSymbol
 from framedex.text_stacks.source_lookup.binaries import Binaries
 from framedex.text_stacks.source_lookup.resolve import Resolver
@@ -100,7 +100,7 @@ def test_stacks_of_all_threads_are_those_of_the_process_and_of_gdb(interpreter: 
 
         stacks = read_living_stacks(process.pid)
 
-        assert process_state(process.pid) is ProcessState.ALIVE
+        assert read_process_state(process.pid) is ProcessState.ALIVE
         python = {each.tid: [f for f in each.merged.frames if isinstance(f, LiveFrame)] for each in stacks.threads}
         assert {tid: python[tid] for tid in truth} == truth
         assert {thread.merged.problem for thread in stacks.threads} == {""}
@@ -127,7 +127,7 @@ def test_threads_may_start_and_end_meanwhile(interpreter: str) -> None:
             assert stacks.problems == ()
             assert stacks.threads[0].tid == process.pid
             assert all(not thread.merged.apart or thread.merged.problem for thread in stacks.threads)
-        assert process_state(process.pid) is ProcessState.ALIVE
+        assert read_process_state(process.pid) is ProcessState.ALIVE
 
 
 def test_a_stopped_process_stays_stopped() -> None:
@@ -138,7 +138,7 @@ def test_a_stopped_process_stays_stopped() -> None:
         stacks = read_living_stacks(process.pid)
 
         assert len(stacks.threads) == 7
-        assert process_state(process.pid) is ProcessState.STOPPED
+        assert read_process_state(process.pid) is ProcessState.STOPPED
 
 
 def test_no_signal_is_lost_or_added() -> None:
@@ -163,7 +163,7 @@ def test_a_thread_that_could_not_stop_runs_later(tmp_path: Path) -> None:
         stopped = StoppedProcess(process.pid)
         assert stopped.image(memory).problem == "1 thread did not stop and cannot be shown."
         os.close(os.open(tmp_path / "fifo", os.O_WRONLY))
-        wait_for(lambda: process_state(process.pid), ProcessState.TRACED.__eq__)
+        wait_for(lambda: read_process_state(process.pid), ProcessState.TRACED.__eq__)
 
         stopped.resume()
 
@@ -215,7 +215,7 @@ def test_names_of_mapped_files_may_have_any_ends_of_lines(tmp_path: Path) -> Non
     (capture / "stream.fdx").write_text("mapped")
     with started_process(sys.executable, "-c", MAPS_A_FILE, str(capture / "stream.fdx")) as (process, _):
         assert find_target_of_process(process.pid).capture == capture
-        assert len(list(python_binaries(process.pid))) > 0
+        assert len(list(find_python_binaries(process.pid))) > 0
         assert str(capture / "stream.fdx") in {each.path for each in read_living_stacks(process.pid).image.mappings}
 
 

@@ -15,8 +15,8 @@ import pytest
 
 from framedex.live.memory import Memory, ProcessMemory
 from framedex.live.model import Activity, LiveFrame, ProcessSnapshot
-from framedex.live.python_frames import PythonReader, handler_depth, line_at
-from framedex.live.runtime import Runtime, UnknownRuntimeError, python_binaries
+from framedex.live.python_frames import PythonReader, find_handler_depth, find_line
+from framedex.live.runtime import Runtime, UnknownRuntimeError, find_python_binaries
 from framedex.live.snapshot import take_snapshot
 from framedex.live.targets import Target
 from tests import pythons
@@ -172,15 +172,15 @@ def test_tables_are_decoded_as_the_interpreter_does() -> None:
     for code in codes:
         codes += [each for each in code.co_consts if isinstance(each, type(code))]
         for start, end, line in code.co_lines():
-            assert {line_at(code.co_linetable, code.co_firstlineno, at) for at in range(start, end, 2)} == {line or 0}
+            assert {find_line(code.co_linetable, code.co_firstlineno, at) for at in range(start, end, 2)} == {line or 0}
 
     assert len(codes) > 50
 
 
 @pytest.mark.parametrize("table", [b"", b"\xff", b"\x80" * 3, bytes(range(256)), b"\xf8\x7f\x7f\x7f\x7f\x7f\x7f\x7f"])
 def test_malformed_tables_have_an_answer(table: bytes) -> None:
-    assert line_at(table, 1, 100) >= 0
-    assert handler_depth(table, 100) >= 0
+    assert find_line(table, 1, 100) >= 0
+    assert find_handler_depth(table, 100) >= 0
 
 
 MAPPED_AS_DATA = """
@@ -223,4 +223,4 @@ def test_damaged_offsets_are_refused() -> None:
         _Damaged(process.pid) as memory,
         pytest.raises(UnknownRuntimeError, match="damaged"),
     ):
-        Runtime.find(memory, python_binaries(process.pid))
+        Runtime.find(memory, find_python_binaries(process.pid))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from framedex.base.nativepart import protobuf
-from framedex.model.programs import ProgramFrame, share_by_line
+from framedex.model.programs import ProgramFrame, compute_share_by_line
 from framedex.programs.fusions import read_fusions
 from framedex.programs.hlo import Instruction, Module
 
@@ -101,7 +101,7 @@ def test_fusions_after_thousands_of_computations_are_found() -> None:
 
 
 def test_shares_ignore_ops_without_a_line_and_impossible_numbers() -> None:
-    assert share_by_line({"a": 1, None: 5, "b": 3}) == (("b", 0.75), ("a", 0.25))
-    assert share_by_line({"a": 0, "b": -1}) == ()
-    assert share_by_line({"a": 1 << 62, "b": -(1 << 62)}) == (("a", 1.0),)
-    assert share_by_line({}) == ()
+    assert compute_share_by_line({"a": 1, None: 5, "b": 3}) == (("b", 0.75), ("a", 0.25))
+    assert compute_share_by_line({"a": 0, "b": -1}) == ()
+    assert compute_share_by_line({"a": 1 << 62, "b": -(1 << 62)}) == (("a", 1.0),)
+    assert compute_share_by_line({}) == ()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from framedex.programs import read_program
-from framedex.programs.sizes import size_on_device
+from framedex.programs.sizes import compute_size_on_device
 from tests.running import run
 
 
@@ -22,7 +22,7 @@ def test_each_device_has_a_fraction_of_a_sharded_result(partitioner: str, tmp_pa
 
     (found,) = (each for each in read if each is not None and len(each.results) == len(ran.result))
     signature = json.loads(json.dumps(asdict(found)))  # as stored in the index
-    assert [size_on_device(each, signature) for each in signature["results"]] == ran.result
+    assert [compute_size_on_device(each, signature) for each in signature["results"]] == ran.result
 
 
 def test_a_type_has_a_size_or_an_unknown_size() -> None:
@@ -33,7 +33,7 @@ def test_a_type_has_a_size_or_an_unknown_size() -> None:
     ]
     for kind, size in cases:
         result = {"type": kind, "attributes": {}}
-        assert size_on_device(result, {"partitions": "1"}) == size
+        assert compute_size_on_device(result, {"partitions": "1"}) == size
 
 
 def test_only_a_known_sharding_divides_a_size() -> None:
@@ -52,4 +52,4 @@ def test_only_a_known_sharding_divides_a_size() -> None:
     ]
     for attributes, size in cases:
         signature = {"partitions": "8", "mesh": {"x": 2, "y": 4}}
-        assert size_on_device({"type": "float32[2,4]", "attributes": attributes}, signature) == size
+        assert compute_size_on_device({"type": "float32[2,4]", "attributes": attributes}, signature) == size

@@ -11,7 +11,7 @@ from framedex.index import Index
 from framedex.model import LaunchInfo, LocationEvidence, SourceMapInfo
 from framedex.sources.extraction import extract_files
 from framedex.sources.release_maps import ReleasedFile, ReleaseSources, build_released_file, write_release_maps
-from framedex.sources.releases import release_commits
+from framedex.sources.releases import read_release_commits
 from framedex.sources.releases.statements import StatedReleases
 from framedex.text_stacks import read
 from framedex.text_stacks.source_lookup.frame_context import FoundFrame
@@ -60,7 +60,7 @@ def _info(component: str, release: str) -> SourceMapInfo:
 
 
 def commit_of(component: str, release: str) -> str:
-    return release_commits(release)["xla" if component == "xla" else "jax"]
+    return read_release_commits(release)["xla" if component == "xla" else "jax"]
 
 
 def found(text: str, maps: Path, index: Index | None = None) -> list[FoundFrame]:

@@ -13,7 +13,7 @@ from framedex.index import Index, Store
 from framedex.ingest import SilentProgress
 from framedex.ingest.source_maps import export_map, import_map
 from framedex.model import LocationEvidence, SourceMapInfo
-from framedex.sources.releases import release_commits
+from framedex.sources.releases import read_release_commits
 from framedex.sources.releases.statements import StatedReleases
 from framedex.text_stacks import read
 from framedex.text_stacks.source_lookup.frame_context import FoundFrame
@@ -22,8 +22,8 @@ from tests.gitrepository import make_checkout
 from tests.indexer.text_stacks.test_places_against_files import OLD, environment, indexed, place, traceback
 
 STATED = "jax==0.9.1\njaxlib==0.9.1\n"
-JAX = f"https://github.com/jax-ml/jax/blob/{release_commits('0.9.1')['jax']}"
-XLA = f"https://github.com/openxla/xla/blob/{release_commits('0.9.1')['xla']}"
+JAX = f"https://github.com/jax-ml/jax/blob/{read_release_commits('0.9.1')['jax']}"
+XLA = f"https://github.com/openxla/xla/blob/{read_release_commits('0.9.1')['xla']}"
 CLIENT = "namespace xla {\nint Compile() {\n  return 1;\n}\n}\n"
 GDB = "#0  0x00007f0000000001 in xla::Compile () at external/xla/xla/client.cc:3\n"
 ELSEWHERE = "/home/user/env/lib/python3.14/site-packages/jax/_src/api.py"
@@ -123,7 +123,7 @@ def test_an_installed_file_of_the_stated_release_is_used(tmp_path: Path) -> None
 
 def test_of_several_stated_releases_the_newest_is_used_and_marked_as_doubtful() -> None:
     text = "jaxlib==0.9.1\njaxlib==0.10.2\njax==0.9.1\n" + GDB + traceback(ELSEWHERE, 11, "device_put")
-    newest = release_commits("0.10.2")["xla"]
+    newest = read_release_commits("0.10.2")["xla"]
     result = explained(text)
     assert f"{newest}/xla/client.cc#L3 [doubtful, not here]" in result.stdout
     assert f"{JAX}/jax/_src/api.py#L11 [not here]" in result.stdout

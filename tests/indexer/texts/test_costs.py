@@ -29,7 +29,7 @@ from framedex.texts.costs import (
     format_waits,
     format_waits_details,
     format_waits_total,
-    memory_by_line,
+    list_memory_by_line,
 )
 
 LINE = PythonLine("step", Location("/home/me/train.py", 7, LocationEvidence.EXACT))
@@ -133,28 +133,28 @@ def test_an_unknown_size_is_not_invented() -> None:
 
 
 def test_memory_shows_peak_and_leaks() -> None:
-    (row,) = memory_by_line([DEVICE])
+    (row,) = list_memory_by_line([DEVICE])
     assert format_memory([row]) == "holds 1 KiB at the peak"
     leaking = replace(DEVICE, lines=(replace(HELD, growth=4096, rounds=12),))
-    assert format_memory(list(memory_by_line([leaking]))) == "holds 1 KiB at the peak, leaks 4 KiB a step"
-    assert format_memory_details(list(memory_by_line([leaking])))[-1] == (
+    assert format_memory(list(list_memory_by_line([leaking]))) == "holds 1 KiB at the peak, leaks 4 KiB a step"
+    assert format_memory_details(list(list_memory_by_line([leaking])))[-1] == (
         "device 0: each of 12 rounds leaves 4 KiB: a leak, unless the program needs them"
     )
     gone = replace(DEVICE, lines=(replace(HELD, at_peak=0),))
-    assert format_memory(list(memory_by_line([gone]))) == "holds at most 2 KiB, nothing at the peak"
+    assert format_memory(list(list_memory_by_line([gone]))) == "holds at most 2 KiB, nothing at the peak"
 
 
 def test_of_several_devices_the_largest_value_is_shown() -> None:
     same, less = replace(DEVICE, device="1"), replace(DEVICE, device="2", peak=1, lines=(replace(HELD, at_peak=1),))
-    assert format_memory(list(memory_by_line([DEVICE, same]))) == "holds 1 KiB at the peak of each of 2 devices"
-    assert format_memory(list(memory_by_line([DEVICE, less]))) == "holds at most 1 KiB at the peak of 2 devices"
-    assert format_memory_total(list(memory_by_line([DEVICE, same]))) == "peak 4 KiB on each of 2 devices"
-    assert format_memory_total(list(memory_by_line([DEVICE, less]))) == "peak 4 KiB at most, of 2 devices"
+    assert format_memory(list(list_memory_by_line([DEVICE, same]))) == "holds 1 KiB at the peak of each of 2 devices"
+    assert format_memory(list(list_memory_by_line([DEVICE, less]))) == "holds at most 1 KiB at the peak of 2 devices"
+    assert format_memory_total(list(list_memory_by_line([DEVICE, same]))) == "peak 4 KiB on each of 2 devices"
+    assert format_memory_total(list(list_memory_by_line([DEVICE, less]))) == "peak 4 KiB at most, of 2 devices"
 
 
 def test_a_line_with_failures_only_says_so() -> None:
     failure = OutOfMemory(8, 9, LINE, 1 << 30, 4096, ())
-    (row,) = memory_by_line([replace(DEVICE, lines=(), failures=(failure,))])
+    (row,) = list_memory_by_line([replace(DEVICE, lines=(), failures=(failure,))])
     assert (row.line, row.latest_call) == (LINE, 8)
     assert format_memory([row]) == "ran out of memory once"
     assert format_memory_details([row]) == ["device 0: call 8 ran out of memory when 1 GiB were requested, 4 KiB alive"]

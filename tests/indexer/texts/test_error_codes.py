@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from framedex.texts.errors import ErrorCode, error_name
+from framedex.texts.errors import ErrorCode, name_error
 
 ABI = Path(__file__).parents[3] / "native" / "abi" / "pjrt_c_api.json"
 
@@ -17,5 +17,5 @@ def test_error_codes_equal_those_of_the_c_api() -> None:
 
 
 def test_an_unknown_code_keeps_its_number() -> None:
-    assert error_name(8) == "RESOURCE_EXHAUSTED"
-    assert error_name(99) == "99"
+    assert name_error(8) == "RESOURCE_EXHAUSTED"
+    assert name_error(99) == "99"

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from framedex.commands.main import cli
-from framedex.commands.output.render_memory import memory_lines
+from framedex.commands.output.render_memory import render_memory_lines
 from framedex.index import Index, Store
 from framedex.index.write.costs.activity import CaptureActivity
 from framedex.index.write.costs.memory import write_memory
@@ -271,7 +271,7 @@ def test_devices_with_equal_figures_are_shown_once(recorded: Recorded) -> None:
     alike = [replace(device, device=str(number), peak_time=number, peak_call=number) for number in (0, 1, 2, 5)]
 
     text = "\n".join(
-        "".join(span.text for span in line) for line in memory_lines([*alike, other], 20, shows_capture=False)
+        "".join(span.text for span in line) for line in render_memory_lines([*alike, other], 20, shows_capture=False)
     )
 
     assert re.findall(r"^devices? .*?  ", text, re.MULTILINE) == ["devices 0-2, 5, each  ", "device 9  "]

@@ -17,7 +17,7 @@ from framedex.index import Index
 from framedex.model import DeviceMemory, ProgramPeak, TemporaryBuffer
 from framedex.programs import read_program_memory
 from framedex.programs.hlo import Module
-from framedex.texts.costs import format_memory, format_memory_details, memory_by_line
+from framedex.texts.costs import format_memory, format_memory_details, list_memory_by_line
 from tests.indexer.unplaced import index_without_sources
 from tests.once import made_once
 from tests.run.costs.cases import line_marked
@@ -99,7 +99,7 @@ def test_a_fused_buffer_has_all_lines_with_their_shares(recorded: Recorded) -> N
 
 
 def test_editors_show_the_schedule_of_a_program_and_the_lines_of_a_fusion(recorded: Recorded) -> None:
-    rows = list(memory_by_line([recorded.devices()["scan_gradient"]]))
+    rows = list(list_memory_by_line([recorded.devices()["scan_gradient"]]))
     details = [text for row in rows if row.temporaries for text in format_memory_details([row])]
     assert any(
         re.fullmatch(r"device \d+: temporaries of scan_gradient: step 1 [▁-█ ]{30} step \d+", each) for each in details

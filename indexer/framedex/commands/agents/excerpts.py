@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from framedex.base import words
 from framedex.base.errors import FramedexError
 from framedex.base.folders import leads_inside, user_folder
-from framedex.base.plaintext import printable, restore, visible
+from framedex.base.plaintext import make_printable, make_visible, restore
 from framedex.base.regularfile import open_regular
 from framedex.commands.agents.tools import ToolAnswer
 from framedex.commands.inputs.files import parse_file_position, working_folder
@@ -41,7 +41,7 @@ def read_excerpt(index_path: Path, named_folders: Sequence[Path], location: str,
     """
     if location.startswith(_WEB_SCHEMES):
         raise FramedexError(
-            f"{printable(location)} is not a file on this machine.",
+            f"{make_printable(location)} is not a file on this machine.",
             "This is the address of a public page. `framedex sources fetch` downloads sources whose commit is known.",
         )
     wanted = parse_file_position(location)
@@ -51,7 +51,7 @@ def read_excerpt(index_path: Path, named_folders: Sequence[Path], location: str,
     folders = [project, *map(Path, _package_folders()), *_fetched_source_folders(), *named_folders]
     if not any(leads_inside(path, folder) for folder in folders):
         raise FramedexError(
-            f"{printable(str(path))} is outside the project and the source folders, so agents may not read it.",
+            f"{make_printable(str(path))} is outside the project and the source folders, so agents may not read it.",
             "The user can allow its folder: `framedex mcp --source DIR`.",
         )
     return ToolAnswer(tuple(_number_lines(path, wanted, context_lines)))
@@ -67,12 +67,13 @@ def _find_indexed_file(index: Index, name: str) -> Path:
         if len(found) == 1:
             return Path(found[0])
         if found:
-            listed = ", ".join(map(printable, found[:10]))
+            listed = ", ".join(map(make_printable, found[:10]))
             raise FramedexError(
-                f"Several recorded files end with {printable(path)}: {listed}", "Specify a longer part of the path."
+                f"Several recorded files end with {make_printable(path)}: {listed}",
+                "Specify a longer part of the path.",
             )
     raise FramedexError(
-        f"The index has no file {printable(name)}.",
+        f"The index has no file {make_printable(name)}.",
         "Use a location from an answer; `framedex where FILE` lists the recorded lines of a file.",
     )
 
@@ -93,7 +94,7 @@ def _number_lines(path: Path, wanted: FilePosition, context_lines: int) -> Itera
 
     Raises FramedexError if the file is unreadable, binary or too short.
     """
-    name = printable(str(path))
+    name = make_printable(str(path))
     try:
         with open_regular(Path(os.path.realpath(path))) as file:
             content = file.read(_MAX_READ_BYTES)
@@ -107,4 +108,4 @@ def _number_lines(path: Path, wanted: FilePosition, context_lines: int) -> Itera
     if line > len(lines):
         raise FramedexError(f"{name} has only {words.count(len(lines), 'line')}.", "Request an earlier line.")
     for number in range(max(1, line - context_lines), min(len(lines), line + context_lines) + 1):
-        yield f"{'>' if number == line else ' '}{number:>5}  {visible(lines[number - 1].rstrip().expandtabs(8))}"
+        yield f"{'>' if number == line else ' '}{number:>5}  {make_visible(lines[number - 1].rstrip().expandtabs(8))}"

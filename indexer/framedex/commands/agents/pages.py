@@ -45,15 +45,15 @@ def format_page(answer: ToolAnswer, find_proposals: Sequence[dict[str, Any]], fi
         "next": _take_proposals(find_proposals, round(most_tokens * _PROPOSALS_SHARE)),
     }
     document = {name: found for name, found in document.items() if found}
-    longest = {**_line_range(first, total, total, is_cut=True), **document, "lines": []}
+    longest = {**_build_line_range(first, total, total, is_cut=True), **document, "lines": []}
     shown = _take_fitting(lines, most_tokens - max_token_count(_format_compact_json(longest)))
     if not (shown or document):
         return _format_compact_json({"lines": []})
-    position = _line_range(first, len(shown), total, is_cut=answer.is_cut) if shown else {}
+    position = _build_line_range(first, len(shown), total, is_cut=answer.is_cut) if shown else {}
     return _format_compact_json({**position, **document, **({"lines": shown} if shown else {})})
 
 
-def _line_range(first: int, shown: int, total: int, *, is_cut: bool) -> dict[str, Any]:
+def _build_line_range(first: int, shown: int, total: int, *, is_cut: bool) -> dict[str, Any]:
     """The range of the shown lines, and the argument that requests the next page."""
     last = first + shown - 1
     position: dict[str, Any] = {"shown": f"lines {first} to {last} of {total}{' and more' if is_cut else ''}"}

@@ -17,7 +17,7 @@ from threading import Timer
 from typing import Any
 
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import visible
+from framedex.base.plaintext import make_visible
 from framedex.commands.agents.tools import ToolAnswer
 from framedex.index.ask.sql import MAX_MEMORY_BYTES, QueryRows, Value, read_views, run_query
 from framedex.index.file.soundness import report_damage
@@ -93,7 +93,7 @@ def _format_rows(found: QueryRows) -> list[str]:
 def _format_value(value: Value) -> str:
     if value is None:
         return "NULL"
-    return f"x'{value.hex()}'" if isinstance(value, bytes) else visible(str(value))
+    return f"x'{value.hex()}'" if isinstance(value, bytes) else make_visible(str(value))
 
 
 if __name__ == "__main__":

@@ -48,10 +48,10 @@ from framedex.commands.agents.tools import (
     TOOLS,
     Tool,
     ToolAnswer,
+    build_tool_schema,
+    build_verb_arguments,
+    build_verb_input,
     reduce_padding,
-    tool_schema,
-    verb_arguments,
-    verb_input,
 )
 from framedex.commands.agents.verb_process import VerbRunner
 from framedex.commands.inputs.project_index import load_settings_here, require_index_path
@@ -101,7 +101,10 @@ class McpHandlers:
         return ListToolsResult(
             tools=[
                 ToolOfProtocol(
-                    name=tool.name, description=tool.description, input_schema=tool_schema(tool), annotations=hints
+                    name=tool.name,
+                    description=tool.description,
+                    input_schema=build_tool_schema(tool),
+                    annotations=hints,
                 )
                 for tool in TOOLS
             ]
@@ -122,7 +125,7 @@ class McpHandlers:
 
     async def _run_tool(self, tool: Tool, arguments: dict[str, Any]) -> ToolAnswer:
         if tool.verbs:
-            answer = await self._verbs.run(verb_arguments(tool, arguments), verb_input(tool, arguments))
+            answer = await self._verbs.run(build_verb_arguments(tool, arguments), build_verb_input(tool, arguments))
             return replace(answer, lines=tuple(reduce_padding(tool, answer.lines)))
         if tool.name == SQL:
             index = await anyio.to_thread.run_sync(self._require_index, abandon_on_cancel=True)
@@ -153,11 +156,11 @@ def _to_integer(value: object) -> object:
 
 def _validate_arguments(tool: Tool, arguments: dict[str, Any]) -> None:
     """Raise FramedexError if the arguments do not match the schema of the tool."""
-    for error in Draft202012Validator(tool_schema(tool)).iter_errors(arguments):
+    for error in Draft202012Validator(build_tool_schema(tool)).iter_errors(arguments):
         where = f"`{error.path[0]}`: " if error.path else ""
         raise FramedexError(
             f"{where}{error.message[:_MAX_ERROR_CHARS]}",
-            f"`{tool.name}` takes {', '.join(tool_schema(tool)['properties'])}.",
+            f"`{tool.name}` takes {', '.join(build_tool_schema(tool)['properties'])}.",
         )
     for name, value in arguments.items():
         longest = _MAX_CHARS.get((tool.name, name), _DEFAULT_MAX_CHARS)

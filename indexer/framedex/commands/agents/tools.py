@@ -264,7 +264,7 @@ TOOLS = (
 )
 
 
-def tool_schema(tool: Tool) -> dict[str, Any]:
+def build_tool_schema(tool: Tool) -> dict[str, Any]:
     """The JSON Schema of a tool's arguments."""
     arguments = (*tool.arguments, *PAGING)
     needed = [argument.name for argument in arguments if argument.is_needed]
@@ -281,7 +281,7 @@ def find_tool(verb: str) -> Tool | None:
     return next((tool for tool in TOOLS if verb in tool.verbs), None)
 
 
-def verb_arguments(tool: Tool, arguments: dict[str, Any]) -> Iterator[str]:
+def build_verb_arguments(tool: Tool, arguments: dict[str, Any]) -> Iterator[str]:
     """The command line of a tool's verb.
 
     Values follow `=` or `--`, so that no value is parsed as an option.
@@ -296,7 +296,7 @@ def verb_arguments(tool: Tool, arguments: dict[str, Any]) -> Iterator[str]:
     yield from (str(value) for each, value in given if each.role is ArgumentRole.WORD)
 
 
-def verb_input(tool: Tool, arguments: dict[str, Any]) -> str:
+def build_verb_input(tool: Tool, arguments: dict[str, Any]) -> str:
     """The text for the stdin of a tool's verb."""
     return "".join(arguments[each.name] for each in tool.arguments if each.role is ArgumentRole.INPUT)
 

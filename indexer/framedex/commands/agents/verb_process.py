@@ -18,7 +18,7 @@ from anyio.abc import ByteReceiveStream, Process
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.base.interpreters import own_code_command, own_module_command
+from framedex.base.interpreters import build_own_code_command, build_own_module_command
 from framedex.commands.agents.query_process import FEWER_ROWS, TIMEOUT_STATUS
 from framedex.commands.agents.tools import ToolAnswer
 
@@ -84,12 +84,14 @@ class VerbRunner:
         )
 
     async def _run_verb(self, command: Iterable[str], stdin: str) -> ToolAnswer:
-        output = await _run_process([*own_code_command(_CLI_CODE, ()), *self._leading_words, *command], stdin)
+        output = await _run_process([*build_own_code_command(_CLI_CODE, ()), *self._leading_words, *command], stdin)
         is_failure = output.status != 0 and not output.is_cut
         return ToolAnswer(
             tuple(line for line in output.lines if line.strip()),
             tuple(
-                _failure_notes(output, "The command", _NARROWER_QUERY) if is_failure else _split_notes(output.stderr)
+                _build_failure_notes(output, "The command", _NARROWER_QUERY)
+                if is_failure
+                else _split_notes(output.stderr)
             ),
             is_failure=is_failure,
             is_cut=output.is_cut,
@@ -98,14 +100,16 @@ class VerbRunner:
 
 async def _run_query(index: Path, text: str | None) -> ToolAnswer:
     request = {"index": os.fspath(index), "query": text, "seconds": QUERY_TIMEOUT_S}
-    output = await _run_process(own_module_command("framedex.commands.agents.query_process", ()), json.dumps(request))
+    output = await _run_process(
+        build_own_module_command("framedex.commands.agents.query_process", ()), json.dumps(request)
+    )
     if output.status == TIMEOUT_STATUS:
         raise FramedexError(
             f"The query took more than {words.format_duration(round(QUERY_TIMEOUT_S * 1e9))} and was stopped.",
             "Select fewer rows: `calls` has many, `call_kinds` few.",
         )
     if output.status and not output.is_cut:
-        return ToolAnswer(notes=tuple(_failure_notes(output, "The query", FEWER_ROWS)), is_failure=True)
+        return ToolAnswer(notes=tuple(_build_failure_notes(output, "The query", FEWER_ROWS)), is_failure=True)
     values = [json.loads(line) for line in output.lines if line]
     lines = tuple(line for line in values if isinstance(line, str))
     return ToolAnswer(lines, is_cut=True) if output.is_cut else ToolAnswer(lines, **values[-1])
@@ -143,7 +147,7 @@ async def _read_stream(process: Process, stream: ByteReceiveStream, read: bytear
             return
 
 
-def _failure_notes(output: _ProcessOutput, subject: str, remedy: str) -> list[str]:
+def _build_failure_notes(output: _ProcessOutput, subject: str, remedy: str) -> list[str]:
     """Return the stderr of a failed process.
 
     A killed process has no stderr: report its signal or status, with the remedy.

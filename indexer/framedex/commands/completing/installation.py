@@ -46,7 +46,7 @@ def detect_shell() -> str:
     return name
 
 
-def completion_files(shell: str) -> CompletionFiles:
+def find_completion_files(shell: str) -> CompletionFiles:
     """The files for a shell's completion. Raises FramedexError if the user has no home folder."""
     home, data = Path.home() if _has_home_folder() else None, user_folder("XDG_DATA_HOME")
     if home is None or data is None:
@@ -69,7 +69,7 @@ def script_for_installation(shell: str) -> str:
 
 def install(shell: str) -> list[Path]:
     """Install completion for a shell, and return the written files. Raises FramedexError if a write fails."""
-    files = completion_files(shell)
+    files = find_completion_files(shell)
     text = script_for_installation(shell).encode()
     written = []
     if _read_content(files.script) != text:
@@ -91,7 +91,7 @@ def install(shell: str) -> list[Path]:
 
 def remove(shell: str) -> list[Path]:
     """Remove the files and the line that `install` wrote, and return the changed or removed files."""
-    files = completion_files(shell)
+    files = find_completion_files(shell)
     changed = []
     rc = Path.home() / ".bashrc" if shell == "bash" else files.startup
     before = _read_content(rc) if rc is not None else None

@@ -33,7 +33,7 @@ from click.shell_completion import (
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable, truncate, visible
+from framedex.base.plaintext import make_printable, make_visible, truncate
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -279,7 +279,7 @@ class _ShellCompletion(ShellComplete):
         try:
             args, incomplete = self.get_completion_args()
             items = [
-                item for item in self.get_completions(args, incomplete) if printable(str(item.value)) == item.value
+                item for item in self.get_completions(args, incomplete) if make_printable(str(item.value)) == item.value
             ]
             return "\n".join(dict.fromkeys(map(self.format_completion, self.adapt_items(items, incomplete))))
         except Exception:  # a damaged index may raise any error
@@ -394,4 +394,4 @@ def _last_word(line: str) -> str:
 
 
 def _format_help(help_text: str | None) -> str:
-    return truncate(visible(" ".join((help_text or "").split())), _MAX_HELP_CHARS)
+    return truncate(make_visible(" ".join((help_text or "").split())), _MAX_HELP_CHARS)

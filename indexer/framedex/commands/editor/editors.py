@@ -45,7 +45,7 @@ def choose_editor(environment: Mapping[str, str]) -> list[str]:
     """
     editor = (
         _from_variable(environment, "FRAMEDEX_EDITOR")
-        or _editor_of_terminal(environment)
+        or _find_editor_of_terminal(environment)
         or _from_variable(environment, "VISUAL")
         or _from_variable(environment, "EDITOR")
         or _find_running_editor(environment)
@@ -68,7 +68,7 @@ def _from_variable(environment: Mapping[str, str], variable: str) -> list[str] |
     return words
 
 
-def _editor_of_terminal(environment: Mapping[str, str]) -> list[str] | None:
+def _find_editor_of_terminal(environment: Mapping[str, str]) -> list[str] | None:
     """The editor in whose terminal this process runs, according to its environment variables.
 
     The variables may be stale: tmux outlives the editor in which it was started, and keeps its variables. So an editor
@@ -76,21 +76,23 @@ def _editor_of_terminal(environment: Mapping[str, str]) -> list[str] | None:
     """
     path = environment.get("PATH", "")
     return (
-        _neovim_command(environment.get("NVIM", ""), path)
-        or _neovim_command(environment.get("NVIM_LISTEN_ADDRESS", ""), path)  # set by Neovim before 0.8, or by the user
-        or (_emacs_command(environment) if environment.get("INSIDE_EMACS") else None)
-        or _vscode_command(environment, path)
-        or _zed_command(environment, path)
-        or _jetbrains_command(environment, path)
+        _build_neovim_command(environment.get("NVIM", ""), path)
+        or _build_neovim_command(
+            environment.get("NVIM_LISTEN_ADDRESS", ""), path
+        )  # set by Neovim before 0.8, or by the user
+        or (_build_emacs_command(environment) if environment.get("INSIDE_EMACS") else None)
+        or _build_vscode_command(environment, path)
+        or _build_zed_command(environment, path)
+        or _build_jetbrains_command(environment, path)
     )
 
 
-def _zed_command(environment: Mapping[str, str], path: str) -> list[str] | None:
+def _build_zed_command(environment: Mapping[str, str], path: str) -> list[str] | None:
     program = _find_first_on_path(path, ("zed",)) if environment.get("TERM_PROGRAM") == "zed" else None
     return [program] if program else None
 
 
-def _vscode_command(environment: Mapping[str, str], path: str) -> list[str] | None:
+def _build_vscode_command(environment: Mapping[str, str], path: str) -> list[str] | None:
     """The command of VS Code or a derivative; None in a remote window without that window's socket."""
     if window := environment.get(
         "VSCODE_IPC_HOOK_CLI"
@@ -101,10 +103,10 @@ def _vscode_command(environment: Mapping[str, str], path: str) -> list[str] | No
     return [program] if program else None
 
 
-def _jetbrains_command(environment: Mapping[str, str], path: str) -> list[str] | None:
+def _build_jetbrains_command(environment: Mapping[str, str], path: str) -> list[str] | None:
     if not environment.get("TERMINAL_EMULATOR", "").startswith("JetBrains"):
         return None
-    above = next(filter(None, map(_find_launcher, _ancestor_programs())), None)
+    above = next(filter(None, map(_find_launcher, _find_ancestor_programs())), None)
     launcher = above or _find_first_on_path(os.pathsep.join([path, *_toolbox_folders(environment)]), _launcher_names())
     return [launcher] if launcher else None
 
@@ -125,16 +127,16 @@ def _find_running_editor(environment: Mapping[str, str]) -> list[str] | None:
     ]
     by_age = sorted(neovims, key=_modification_time, reverse=True)
     path = environment.get("PATH", "")
-    neovim = next(filter(None, (_neovim_command(str(address), path) for address in by_age)), None)
-    return neovim or _emacs_command(environment)
+    neovim = next(filter(None, (_build_neovim_command(str(address), path) for address in by_age)), None)
+    return neovim or _build_emacs_command(environment)
 
 
-def _neovim_command(address: str, path: str) -> list[str] | None:
+def _build_neovim_command(address: str, path: str) -> list[str] | None:
     """The command for the Neovim that listens at an address; None if there is none."""
     return ["nvim", "--server", address] if _is_listening(address) and _find_first_on_path(path, ("nvim",)) else None
 
 
-def _emacs_command(environment: Mapping[str, str]) -> list[str] | None:
+def _build_emacs_command(environment: Mapping[str, str]) -> list[str] | None:
     """The command for the Emacs that `emacsclient` would reach, by the rules of emacsclient.c (set_socket)."""
     if not _find_first_on_path(environment.get("PATH", ""), ("emacsclient",)):
         return None
@@ -181,7 +183,7 @@ def _toolbox_folders(environment: Mapping[str, str]) -> list[str]:
     return [str(home / folder / "JetBrains" / "Toolbox" / "scripts")]
 
 
-def _ancestor_programs() -> Iterator[Path]:
+def _find_ancestor_programs() -> Iterator[Path]:
     """The programs of this process's ancestors, nearest first; empty without /proc."""
     process = os.getppid()
     for _ in range(_MAX_ANCESTORS):
@@ -262,7 +264,7 @@ def find_editor_command(editor: Sequence[str], position: FilePosition) -> list[s
     if _has_placeholders(editor):
         return _fill_placeholders(editor, {"file": path, "line": str(line or 1), "column": str(column)})
     if Path(editor[0]).name == "nvim" and "--server" in editor:
-        return [*editor, "--remote-expr", _neovim_expression(path, line, column)]
+        return [*editor, "--remote-expr", _build_neovim_expression(path, line, column)]
     if line is None:
         return [*editor, path]
     added = _editor_family(editor[0])(path, line, column)
@@ -278,7 +280,7 @@ def is_neovim_request(command: Sequence[str]) -> bool:
 
 def accepts_line(editor: Sequence[str]) -> bool:
     """Whether this editor accepts a line number."""
-    return _has_placeholders(editor) or _editor_family(editor[0]) is not _file_arguments
+    return _has_placeholders(editor) or _editor_family(editor[0]) is not _build_file_arguments
 
 
 def _has_placeholders(editor: Sequence[str]) -> bool:
@@ -295,10 +297,10 @@ def _fill_placeholders(editor: Sequence[str], values: Mapping[str, str]) -> list
 def _editor_family(program: str) -> Arguments:
     """The argument syntax of an editor, also of its builds such as `vim.basic`, `clion64` and `pycharm-community`."""
     name = Path(program).name
-    return _SYNTAX.get(name) or _SYNTAX.get(_VARIANT.sub("", name), _file_arguments)
+    return _SYNTAX.get(name) or _SYNTAX.get(_VARIANT.sub("", name), _build_file_arguments)
 
 
-def _neovim_expression(path: str, line: int | None, column: int) -> str:
+def _build_neovim_expression(path: str, line: int | None, column: int) -> str:
     """A Vim expression that opens the position in a running Neovim, whose --remote accepts only files.
 
     From a terminal window it first goes to the previous window, so that the terminal stays visible. The path is a
@@ -315,45 +317,45 @@ def _neovim_expression(path: str, line: int | None, column: int) -> str:
     return f"{{n -> execute([{', '.join(commands)}])}}(bufadd('{quoted}'))"
 
 
-def _goto_arguments(path: str, line: int, column: int) -> list[str]:
+def _build_goto_arguments(path: str, line: int, column: int) -> list[str]:
     return ["--goto", f"{path}:{line}:{column}"]
 
 
-def _path_line_column_arguments(path: str, line: int, column: int) -> list[str]:
+def _build_path_line_column_arguments(path: str, line: int, column: int) -> list[str]:
     return [f"{path}:{line}:{column}"]
 
 
-def _option_arguments(path: str, line: int, column: int) -> list[str]:
+def _build_option_arguments(path: str, line: int, column: int) -> list[str]:
     return ["--line", str(line), "--column", str(column), path]
 
 
-def _vim_arguments(path: str, line: int, column: int) -> list[str]:
+def _build_vim_arguments(path: str, line: int, column: int) -> list[str]:
     return [f"+call cursor({line},{column})", path]
 
 
-def _line_colon_column_arguments(path: str, line: int, column: int) -> list[str]:
+def _build_line_colon_column_arguments(path: str, line: int, column: int) -> list[str]:
     return [f"+{line}:{column}", path]
 
 
-def _line_comma_column_arguments(path: str, line: int, column: int) -> list[str]:
+def _build_line_comma_column_arguments(path: str, line: int, column: int) -> list[str]:
     return [f"+{line},{column}", path]
 
 
-def _line_arguments(path: str, line: int, column: int) -> list[str]:
+def _build_line_arguments(path: str, line: int, column: int) -> list[str]:
     return [f"+{line}", path]
 
 
-def _file_arguments(path: str, line: int, column: int) -> list[str]:
+def _build_file_arguments(path: str, line: int, column: int) -> list[str]:
     return [path]
 
 
 _SYNTAX: dict[str, Arguments] = {
-    **dict.fromkeys(VSCODE_PROGRAMS, _goto_arguments),
-    **dict.fromkeys(("hx", "helix", "subl", "zed"), _path_line_column_arguments),
-    **dict.fromkeys((*JETBRAINS_PROGRAMS, "kate"), _option_arguments),
-    **dict.fromkeys(("vim", "nvim", "vi", "gvim", "mvim"), _vim_arguments),
-    **dict.fromkeys(("emacs", "emacsclient", "kak"), _line_colon_column_arguments),
-    **dict.fromkeys(("nano",), _line_comma_column_arguments),
-    **dict.fromkeys(("less", "micro", "joe", "gedit"), _line_arguments),
-    "nvim-qt": _file_arguments,
+    **dict.fromkeys(VSCODE_PROGRAMS, _build_goto_arguments),
+    **dict.fromkeys(("hx", "helix", "subl", "zed"), _build_path_line_column_arguments),
+    **dict.fromkeys((*JETBRAINS_PROGRAMS, "kate"), _build_option_arguments),
+    **dict.fromkeys(("vim", "nvim", "vi", "gvim", "mvim"), _build_vim_arguments),
+    **dict.fromkeys(("emacs", "emacsclient", "kak"), _build_line_colon_column_arguments),
+    **dict.fromkeys(("nano",), _build_line_comma_column_arguments),
+    **dict.fromkeys(("less", "micro", "joe", "gedit"), _build_line_arguments),
+    "nvim-qt": _build_file_arguments,
 }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.base.regularfile import host_name, open_regular
 from framedex.path_resolution.files import typed_file_exists
 
@@ -81,7 +81,7 @@ def note_if_too_short(position: FilePosition) -> FilePosition:
         from framedex.commands.output.console import note
 
         lines = words.count(last, "line")
-        note(f"{printable(str(position.path))} has {lines}: line {position.line} is from another version of it.")
+        note(f"{make_printable(str(position.path))} has {lines}: line {position.line} is from another version of it.")
     return position
 
 

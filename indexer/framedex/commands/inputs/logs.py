@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.commands.inputs.files import path_resolver
 from framedex.commands.inputs.project_index import find_index_path, is_read_only, load_settings_here, report_if_changed
 from framedex.commands.output.console import print_error
@@ -38,7 +38,7 @@ NO_INDEX = "There is no index here, and frames with only a symbol need one. Crea
 def unreadable_error(file: str, error: OSError | ValueError) -> FramedexError:
     """The error for a log that cannot be read."""
     reason = getattr(error, "strerror", None) or str(error)
-    name = "stdin" if file == "-" else printable(file)
+    name = "stdin" if file == "-" else make_printable(file)
     return FramedexError(f"{name} cannot be read: {reason}.", "Name a text file, or - for stdin.")
 
 
@@ -81,17 +81,17 @@ def make_resolver(settings: Settings, file: str, index: Index | None, releases: 
     return Resolver(index, path_resolver(settings, file, index), Binaries(), releases, released=released)
 
 
-def release_notes(released: ReleasedSources) -> Iterator[str]:
+def build_release_notes(released: ReleasedSources) -> Iterator[str]:
     """Notes for the user: the releases used for frames, conflicts in the text, and damaged source maps."""
     if released.used:
         placed = ", ".join(
             f"{package} {version} ({_BASES[basis]})" for package, (version, basis) in sorted(released.used.items())
         )
         yield f"Sources of XLA and JAX frames: {placed}."
-    yield from release_problems(released)
+    yield from find_release_problems(released)
 
 
-def bare_address_notes(frames: Iterable[FoundFrame]) -> Iterator[str]:
+def build_bare_address_notes(frames: Iterable[FoundFrame]) -> Iterator[str]:
     """Note for the user: some frames have only an address."""
     bare = sum(map(_has_only_address, frames))
     if bare:
@@ -110,18 +110,18 @@ def _has_only_address(found: FoundFrame) -> bool:
 def build_problems(builds: BuildEvidence) -> Iterator[str]:
     """Notes for the user: local binaries that are, or may be, other builds than those of the text."""
     for path in sorted(builds.others - builds.unproven - set(builds.recorded.values())):
-        yield f"{printable(path)} is a different build from the one in the text: its offsets give no names."
+        yield f"{make_printable(path)} is a different build from the one in the text: its offsets give no names."
     for module in sorted(filter(None, builds.recorded)):
-        yield f"Names in {printable(module)} come from a recorded build, of which framedex has a copy."
+        yield f"Names in {make_printable(module)} come from a recorded build, of which framedex has a copy."
     if builds.unproven:
-        paths = ", ".join(map(printable, sorted(builds.unproven)))
+        paths = ", ".join(map(make_printable, sorted(builds.unproven)))
         yield (
             f"Names in {paths} are marked [doubtful], because the text does not identify the build. A build-id, or a"
             " frame with a name and an address, would identify it."
         )
 
 
-def release_problems(released: ReleasedSources) -> Iterator[str]:
+def find_release_problems(released: ReleasedSources) -> Iterator[str]:
     """Notes for the user: conflicting release statements of a text, a missing statement, and damaged source maps."""
     for package, versions in sorted(released.conflicts.items()):
         yield (

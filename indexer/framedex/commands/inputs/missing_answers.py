@@ -74,7 +74,7 @@ def _is_file_position(index: Index, text: str) -> bool:
     return False
 
 
-def unfinished_capture_notes(index: Index, captures: Iterable[CaptureRow]) -> Iterator[str]:
+def build_unfinished_capture_notes(index: Index, captures: Iterable[CaptureRow]) -> Iterator[str]:
     """A sentence for each capture that is not completely indexed."""
     unread = index.incomplete_captures()
     for capture in captures:

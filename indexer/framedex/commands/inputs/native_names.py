@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from pathlib import Path
 
-from framedex.commands.inputs.logs import open_resolver, release_notes
+from framedex.commands.inputs.logs import build_release_notes, open_resolver
 from framedex.commands.output.console import note
 from framedex.live.native.naming import NamedFrames, name_frames
 from framedex.live.native.stacks import ProcessStacks
@@ -19,6 +19,6 @@ def name_native_frames(stacks: ProcessStacks, index_path: Path | None) -> NamedF
         index.reading() if index else nullcontext(),
     ):
         names = name_frames(stacks, resolver)
-    for sentence in release_notes(resolver.released):
+    for sentence in build_release_notes(resolver.released):
         note(sentence)
     return names

@@ -96,12 +96,12 @@ def find_new_captures(index: Index, folders: Iterable[Path]) -> list[Path]:
     indexed_at = max(map(_modification_time, (index.path, Path(f"{index.path}-wal"))))
     found = []
     for path in itertools.chain.from_iterable(map(_list_folders, folders)):
-        if path in known and (path not in latest or _latest_modification(path) <= indexed_at):
+        if path in known and (path not in latest or _find_latest_modification(path) <= indexed_at):
             continue
-        from framedex.captures import capture_state
+        from framedex.captures import read_capture_state
 
         with suppress(FramedexError):
-            state = capture_state(Path(path))
+            state = read_capture_state(Path(path))
             if index.needs_capture(state.identity, path, state.signature):
                 found.append(Path(path))
     return found
@@ -115,7 +115,7 @@ def _list_folders(folder: Path) -> list[str]:
     return []
 
 
-def _latest_modification(folder: str) -> float:
+def _find_latest_modification(folder: str) -> float:
     with suppress(OSError), os.scandir(folder) as entries:
         return max((entry.stat().st_mtime for entry in entries), default=0.0)
     return 0.0
@@ -202,10 +202,10 @@ def _is_allowed(settings: Settings) -> bool:
 
 
 def _is_readable(capture: Path) -> bool:
-    from framedex.captures import capture_state
+    from framedex.captures import read_capture_state
 
     try:
-        capture_state(capture)
+        read_capture_state(capture)
     except FramedexError:
         return False
     return True

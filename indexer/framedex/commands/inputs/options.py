@@ -9,7 +9,7 @@ import click
 
 from framedex.base.errors import FramedexError
 from framedex.base.words import find_nearest_name
-from framedex.commands.inputs.project_index import settings_here
+from framedex.commands.inputs.project_index import read_settings_here
 
 if TYPE_CHECKING:
     from framedex.budgets.model import Budget, BudgetVerdict
@@ -70,14 +70,14 @@ def collect_budgets(
 
     Raises FramedexError if the settings have a malformed budget.
     """
-    settings, _ = settings_here()
+    settings, _ = read_settings_here()
     is_limited = no_implicit or memory is not None or trace_seconds is not None
     if not (settings.budgets or compiles or implicit_transfers or is_limited):
         return []
     from framedex.budgets.model import parse_budgets
 
     return [
-        *_settings_budgets(settings),
+        *_read_settings_budgets(settings),
         *compiles,
         *parse_budgets({"implicit_transfers": 0 if no_implicit else None}),
         *implicit_transfers,
@@ -87,7 +87,7 @@ def collect_budgets(
     ]
 
 
-def _settings_budgets(settings: Settings) -> tuple[Budget, ...]:
+def _read_settings_budgets(settings: Settings) -> tuple[Budget, ...]:
     from framedex.budgets.model import parse_budgets
 
     try:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable, restore
+from framedex.base.plaintext import make_printable, restore
 from framedex.commands.inputs.files import (
     FilePosition,
     PublicPage,
@@ -139,12 +139,12 @@ class SourceFinder:
 
         `is_nearest`: the line is from a release near the recorded one.
         """
-        name = printable(f"{line.path}:{line.line}" if line.line else line.path)
+        name = make_printable(f"{line.path}:{line.line}" if line.line else line.path)
         name += " [nearest release]" * is_nearest
         here = self._checkouts.find(line)
         if here is not None:
             if is_nearest and not format_location_labels(here):
-                note(f"{name}: {printable(here.path)}:{here.line}")
+                note(f"{name}: {make_printable(here.path)}:{here.line}")
             place = self._position_at(here, name)
             return note_if_too_short(place) if line.line else replace(place, line=None)
         if line.url is None:
@@ -168,7 +168,7 @@ class SourceFinder:
         if found is None or found.url is None:
             return None
         line = parse_address(found.url, self._settings.links)
-        page = PublicPage(found.url, f"{printable(path_in_repository(found.path))}:{found.line}")
+        page = PublicPage(found.url, f"{make_printable(path_in_repository(found.path))}:{found.line}")
         return self._find_public_line(line, is_of_nearest_release(found.path)) if line is not None else page
 
     def _find_path(self, named: FilePosition) -> FilePosition | PublicPage:
@@ -181,9 +181,9 @@ class SourceFinder:
                 path, [Location(each, named.line or 1, LocationEvidence.CANDIDATES) for each in found]
             )
         if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises without permission
-            raise FramedexError(f"{printable(path)} is a folder.", "Name a file in it.")
+            raise FramedexError(f"{make_printable(path)} is a folder.", "Name a file in it.")
         if os.path.exists(path) and not is_process_path(path):  # noqa: PTH110 - as above
-            raise FramedexError(f"{printable(path)} is not a regular file.")
+            raise FramedexError(f"{make_printable(path)} is not a regular file.")
         if named.line is None and _SYMBOL.fullmatch(path):
             try:
                 return self._find_symbol(_symbol_frame(path))
@@ -201,7 +201,7 @@ class SourceFinder:
         places = _locations(resolved.location, resolved.candidates)
         local = _filter_local(places)
         if len(local) == 1:
-            opened = self._position_at(local[0], printable(resolved.function) or printable(path))
+            opened = self._position_at(local[0], make_printable(resolved.function) or make_printable(path))
             return replace(opened, column=frame.place.column or None) if opened.line == frame.place.line else opened
         if local:
             raise _ambiguous_error(path, local)
@@ -212,7 +212,7 @@ class SourceFinder:
     def _find_symbol(self, frame: TextFrame) -> FilePosition | PublicPage:
         found = self._frame_resolver.find(frame)
         places = _locations(found.location, found.candidates)
-        name = printable(found.function) or "this frame"
+        name = make_printable(found.function) or "this frame"
         local = _filter_local(places)
         if len(local) == 1:
             return self._position_at(local[0], name)
@@ -237,7 +237,7 @@ class SourceFinder:
     def _position_at(self, location: Location, name: str) -> FilePosition:
         """The position of a location; an inexact location is noted with its labels."""
         if labels := format_location_labels(location):
-            note(f"{name}: {printable(location.path)}:{location.line} [{', '.join(labels)}]")
+            note(f"{name}: {make_printable(location.path)}:{location.line} [{', '.join(labels)}]")
         return FilePosition(Path(location.path), _choose_line(location), None)
 
     def _similar_definitions(self, name: str) -> list[Location]:
@@ -277,16 +277,18 @@ class SourceFinder:
 
     def _missing_file_error(self, path: str) -> FramedexError:
         if path.startswith("<"):
-            return FramedexError(f"{printable(path)} is not a file: its code was generated, or is built into Python.")
+            return FramedexError(
+                f"{make_printable(path)} is not a file: its code was generated, or is built into Python."
+            )
         tried = []
         if self._settings.path_map:
             tried.append("by the path-map")
         if folders := self._path_resolver.source_folders:
-            tried.append(f"with the end of that path below {', '.join(map(printable, folders))}")
+            tried.append(f"with the end of that path below {', '.join(map(make_printable, folders))}")
         if self._index is not None:
             tried.append("among the files and names of the index")
         below = f", nor one {', or '.join(tried)}" if tried else ""
-        return FramedexError(f"There is no file {printable(path)}{below}.", PATH_RULE_REMEDY)
+        return FramedexError(f"There is no file {make_printable(path)}{below}.", PATH_RULE_REMEDY)
 
 
 class _UnknownSymbolError(FramedexError):
@@ -343,6 +345,6 @@ def _choose_line(location: Location) -> int:
 
 def _ambiguous_error(name: str, locations: Iterable[Location]) -> FramedexError:
     listed = "\n".join(
-        dict.fromkeys(place.url or f"{printable(place.path)}:{_choose_line(place)}" for place in locations)
+        dict.fromkeys(place.url or f"{make_printable(place.path)}:{_choose_line(place)}" for place in locations)
     )
-    return FramedexError(f"Several locations match {printable(name)}:\n{listed}", "Open one of them.")
+    return FramedexError(f"Several locations match {make_printable(name)}:\n{listed}", "Open one of them.")

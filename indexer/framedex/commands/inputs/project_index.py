@@ -77,7 +77,7 @@ def _note_captures(captures: Iterable[CaptureRow], predicate: str) -> None:
         note(f"{words.count(len(ids), 'capture')} ({', '.join(map(str, ids))}) {were} {predicate}.")
 
 
-def settings_here() -> tuple[Settings, list[str]]:
+def read_settings_here() -> tuple[Settings, list[str]]:
     """The settings of the working folder, and their problems; empty settings if the folder was deleted."""
     try:
         return Settings.load(working_folder())
@@ -87,7 +87,7 @@ def settings_here() -> tuple[Settings, list[str]]:
 
 def load_settings_here() -> Settings:
     """The settings of the working folder; their problems are printed as notes."""
-    settings, problems = settings_here()
+    settings, problems = read_settings_here()
     for problem in problems:
         note(problem)
     return settings

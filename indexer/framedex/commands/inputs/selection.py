@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.commands.inputs.missing_answers import format_suggestion
 from framedex.commands.inputs.project_index import HEADING_INDEX_KEY, load_settings_here, open_index
 from framedex.commands.output.bars import query_progress
@@ -141,7 +141,7 @@ def open_whole_runs(
             yield narrow, replace(narrow.answer_of(), counted=scope, has_later=captures[-1].run != latest)
 
 
-def heading_line(answer: AnswerScope, *, has_device_times: bool = False) -> Line:
+def render_heading_line(answer: AnswerScope, *, has_device_times: bool = False) -> Line:
     """The first line of an answer, with its captures, and with its index if another index could be meant.
 
     With `has_device_times` it is a `format_device_answer_heading`.
@@ -149,7 +149,7 @@ def heading_line(answer: AnswerScope, *, has_device_times: bool = False) -> Line
     heading = format_device_answer_heading(answer) if has_device_times else answer_heading(answer)
     context = click.get_current_context(silent=True)
     index = context.meta.get(HEADING_INDEX_KEY) if context is not None else None
-    return (Span(heading + (f", in the index {printable(index)}" if index else ""), "head"),)
+    return (Span(heading + (f", in the index {make_printable(index)}" if index else ""), "head"),)
 
 
 @contextmanager
@@ -242,7 +242,7 @@ def explain_no_matches(index: Index, call_filter: CallFilter) -> str:
         CallFilter(thread=call_filter.thread), by_thread=False
     ):
         threads = {each.thread: None for each in index.calls.totals(CallFilter(), by_thread=True) if each.thread}
-        named = ", ".join(map(printable, list(threads)[:_MAX_THREADS]))
+        named = ", ".join(map(make_printable, list(threads)[:_MAX_THREADS]))
         rest = f", and {len(threads) - _MAX_THREADS} more" if len(threads) > _MAX_THREADS else ""
-        return f"No calls on a thread {printable(call_filter.thread)}. There are calls on {named}{rest}."
+        return f"No calls on a thread {make_printable(call_filter.thread)}. There are calls on {named}{rest}."
     return "No call matches the filter."

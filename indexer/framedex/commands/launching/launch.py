@@ -20,9 +20,9 @@ from framedex.base.errors import FramedexError
 from framedex.base.folders import find_program
 from framedex.base.interpreters import query_interpreter, unusable_interpreter_error
 from framedex.base.nativepart import RECORDABLE_PYTHONS, framedex_native
-from framedex.base.plaintext import printable, quote_shell_word
+from framedex.base.plaintext import make_printable, quote_shell_word
 from framedex.base.version import VERSION
-from framedex.binaries import BinaryStore, DigestCache, state_of
+from framedex.binaries import BinaryStore, DigestCache, read_binary_state
 from framedex.captures import (
     Cell,
     find_captures_of_run,
@@ -68,7 +68,7 @@ def find_interpreter(name: str) -> str:
     """The path of an interpreter, from a path or a name on the PATH. Raises FramedexError if there is none."""
     path = find_program(name)
     if path is None:
-        raise FramedexError(f"There is no {printable(name)} on the PATH.", "Check --python.")
+        raise FramedexError(f"There is no {make_printable(name)} on the PATH.", "Check --python.")
     return path
 
 
@@ -111,7 +111,7 @@ def find_runtime(python: str) -> Runtime:
     return Runtime.PJRT
 
 
-def shipped_sources() -> Path:
+def find_shipped_sources() -> Path:
     """The folder with the C++ sources of the mock TPU and the recorder in an installation without a checkout.
 
     Raises FileNotFoundError if this installation has no mock TPU.
@@ -185,7 +185,7 @@ def _store_binary_copies(captures: Iterable[Path]) -> None:
     digests: dict[Path, str] = {}
 
     def digest(path: Path, state: BinaryState) -> str:
-        found = contents.compute_digest(path) if state_of(path) == state else ""
+        found = contents.compute_digest(path) if read_binary_state(path) == state else ""
         if found:
             digests[path] = found
         return found

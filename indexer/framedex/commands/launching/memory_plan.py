@@ -21,23 +21,23 @@ import click
 
 from framedex.base import words
 from framedex.base.nativepart import framedex_native
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.commands.inputs.selection import CaptureSelection
 from framedex.commands.launching.launch import Launch, check_python, find_interpreter, find_runtime, launch
 from framedex.commands.launching.options import (
     MockMachine,
     build_machine_variables,
+    build_mandatory_platform,
     check_mock,
-    mandatory_platform,
     read_mock_machine,
 )
 from framedex.commands.launching.outcome import Outcome
 from framedex.commands.launching.program import parse_program
 from framedex.commands.launching.runtimes import Runtime, find_plugin
 from framedex.commands.output.console import exit_nothing_found, note, print_json, print_lines
-from framedex.commands.output.documents import memory_document
-from framedex.commands.output.render_calls import python_line
-from framedex.commands.output.render_memory import memory_lines
+from framedex.commands.output.documents import build_memory_document
+from framedex.commands.output.render_calls import render_python_line
+from framedex.commands.output.render_memory import render_memory_lines
 from framedex.commands.output.terminal import Line, Span
 from framedex.index import Index
 from framedex.ingest.temporary import temporary_index
@@ -84,7 +84,9 @@ def print_plan(
     """Print whether a program fits into the memory of a machine, and its memory by line. Exit with 1 if it does not."""
     if selection is not None:
         raise click.UsageError("--plan records the program itself: leave out --capture.")
-    variables = build_machine_variables({**machine, "dry_run": "1"}) | _compiler_variables(plugin, machine["device"])
+    variables = build_machine_variables({**machine, "dry_run": "1"}) | _build_compiler_variables(
+        plugin, machine["device"]
+    )
     library, environment = framedex_native.library_path(), os.environ | variables
     check_mock(library, environment, Runtime.PJRT)
     size = read_mock_machine(library, environment)
@@ -94,17 +96,17 @@ def print_plan(
         if not devices:
             reason = "." if outcome.captures else f": {outcome.empty_reason()}"
             exit_nothing_found(f"The program {_format_end(status)} and used no device memory{reason}")
-        fullest = max(devices, key=_needed_bytes)
-        peak = _needed_bytes(fullest)
+        fullest = max(devices, key=_compute_needed_bytes)
+        peak = _compute_needed_bytes(fullest)
         fits = peak <= size.memory and not any(device.failures for device in devices)
         line = max(fullest.lines, key=lambda line: line.at_peak).line if fullest.lines else None
         plan = MemoryPlan(script, fits, peak, line, size.devices, size.memory, status, plugin or "")
     if as_json:
-        print_json({"plan": asdict(plan), **memory_document(answer, devices, limit)})
+        print_json({"plan": asdict(plan), **build_memory_document(answer, devices, limit)})
     else:
         shows_capture = len({device.capture for device in devices}) > 1
-        lines = memory_lines(devices, limit, shows_capture=shows_capture)
-        print_lines([*_verdict_lines(plan, machine["device"] or _DEFAULT_DEVICE), *lines])
+        lines = render_memory_lines(devices, limit, shows_capture=shows_capture)
+        print_lines([*_render_verdict_lines(plan, machine["device"] or _DEFAULT_DEVICE), *lines])
     if status:
         note(f"The program {_format_end(status)}: the plan covers only its calls until then.")
     if status or not fits:
@@ -119,7 +121,7 @@ def _recorded_dry_run(
     program = parse_program((script, *arguments), find_interpreter(sys.executable), is_named=False)  # noqa: TID251
     check_python(program.python)
     runtime = find_runtime(program.python)
-    settings = {**variables, **mandatory_platform("tpu"), "FRAMEDEX_HBM": str(find_simulated_memory(size, hosts))}
+    settings = {**variables, **build_mandatory_platform("tpu"), "FRAMEDEX_HBM": str(find_simulated_memory(size, hosts))}
     with TemporaryDirectory(prefix="framedex-plan-") as folder:
         captures, output = Path(folder, "captures"), sys.stderr.fileno()
         outcome = launch(Launch(program.python, program.arguments, captures, settings, runtime=runtime, stdout=output))
@@ -127,7 +129,7 @@ def _recorded_dry_run(
             yield index, outcome
 
 
-def _compiler_variables(plugin: str | None, device: str | None) -> dict[str, str]:
+def _build_compiler_variables(plugin: str | None, device: str | None) -> dict[str, str]:
     """The environment variable for a plug-in that compiles. Raises click.UsageError without the machine's shape."""
     if plugin is None:
         return {}
@@ -142,7 +144,7 @@ def find_simulated_memory(machine: MockMachine, hosts: int) -> int:
     return max(machine.memory, min(machine.memory * _HEADROOM, own_share, _MAX_DEVICE_BYTES))
 
 
-def _needed_bytes(device: DeviceMemory) -> int:
+def _compute_needed_bytes(device: DeviceMemory) -> int:
     """The peak of a device, with the allocation that failed."""
     return max(device.peak, *(failure.alive + (failure.wanted or 0) for failure in device.failures), 0)
 
@@ -151,13 +153,20 @@ def _format_end(status: int) -> str:
     return f"was ended by {words.signal_name(-status)}" if status < 0 else f"ended with status {status}"
 
 
-def _verdict_lines(plan: MemoryPlan, device: str) -> Iterator[Line]:
-    machine = f"{device}, {words.count(plan.devices, 'device')} of {words.size(plan.memory)}"
-    compiler = printable(plan.compiler) or "XLA's compiler for the CPU"
-    yield (Span(f"Plan of {printable(plan.script)} on {printable(machine)}: compiled by {compiler}, not run", "head"),)
+def _render_verdict_lines(plan: MemoryPlan, device: str) -> Iterator[Line]:
+    machine = f"{device}, {words.count(plan.devices, 'device')} of {words.format_size(plan.memory)}"
+    compiler = make_printable(plan.compiler) or "XLA's compiler for the CPU"
+    yield (
+        Span(
+            f"Plan of {make_printable(plan.script)} on {make_printable(machine)}: compiled by {compiler}, not run",
+            "head",
+        ),
+    )
     if plan.fits:
-        verdict = Span(f"fits: {words.size(plan.peak)} on one device, {words.size(plan.memory - plan.peak)} left")
+        verdict = Span(
+            f"fits: {words.format_size(plan.peak)} on one device, {words.format_size(plan.memory - plan.peak)} left"
+        )
     else:
-        more = words.size(max(plan.peak - plan.memory, 0))
-        verdict = Span(f"does not fit: {words.size(plan.peak)} on one device, {more} too much", "error")
-    yield (verdict, Span("; most of it from "), *python_line(plan.line, 0))
+        more = words.format_size(max(plan.peak - plan.memory, 0))
+        verdict = Span(f"does not fit: {words.format_size(plan.peak)} on one device, {more} too much", "error")
+    yield (verdict, Span("; most of it from "), *render_python_line(plan.line, 0))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.base.regularfile import read_regular
 from framedex.base.words import BYTE_COUNT_REMEDY, parse_byte_count, parse_duration
 from framedex.commands.inputs.files import to_absolute_path
@@ -166,11 +166,11 @@ def build_behaviour_variables(files: Sequence[Path], platform: str | None, *, is
         source = _read_behaviour_file(path)
         if is_own_python:  # another Python may have another syntax
             _check_syntax(path, source)
-    wanted = mandatory_platform(platform) if platform else {}
+    wanted = build_mandatory_platform(platform) if platform else {}
     return {_BEHAVIOUR_VARIABLE: os.pathsep.join(map(os.fspath, paths))} | wanted
 
 
-def mandatory_platform(platform: str) -> dict[str, str]:
+def build_mandatory_platform(platform: str) -> dict[str, str]:
     """The environment variable that makes JAX fail without this platform, unless the user chose JAX_PLATFORMS."""
     return {} if "JAX_PLATFORMS" in os.environ else {"JAX_PLATFORMS": f"{platform},cpu"}
 
@@ -178,14 +178,15 @@ def mandatory_platform(platform: str) -> dict[str, str]:
 def _read_behaviour_file(path: Path) -> bytes:
     if os.pathsep in os.fspath(path):
         raise FramedexError(
-            f"The path {printable(os.fspath(path))} contains {os.pathsep}, which separates behaviour files.",
+            f"The path {make_printable(os.fspath(path))} contains {os.pathsep}, which separates behaviour files.",
             "Rename the file, or start framedex in its folder.",
         )
     try:
         return read_regular(path)  # a pipe is rejected, because the program reads the file again
     except OSError as error:
         raise FramedexError(
-            f"The behaviour file {printable(os.fspath(path))} cannot be read: {error.strerror}.", "Check --behaviour."
+            f"The behaviour file {make_printable(os.fspath(path))} cannot be read: {error.strerror}.",
+            "Check --behaviour.",
         ) from None
 
 
@@ -194,7 +195,7 @@ def _check_syntax(path: Path, source: bytes) -> None:
         compile(source, os.fspath(path), "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         raise FramedexError(
-            f"The behaviour file {printable(os.fspath(path))} is not valid Python: {printable(str(error))}.",
+            f"The behaviour file {make_printable(os.fspath(path))} is not valid Python: {make_printable(str(error))}.",
             "Correct the file.",
         ) from None
 

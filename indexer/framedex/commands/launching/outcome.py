@@ -18,7 +18,7 @@ from operator import or_
 from pathlib import Path
 
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.base.words import count, signal_name
 from framedex.captures import Cell, RecordCounts, count_records, project_captures_folder, read_metadata
 from framedex.commands.inputs.files import to_absolute_path, working_folder
@@ -128,7 +128,7 @@ class Outcome:
         Lines about missing calls come first.
         """
         counts = [count_records(capture) for capture in self.captures]
-        return "\n".join([*self._missing_data_lines(counts), self._recorded_calls_line(counts)])
+        return "\n".join([*self._render_missing_data_lines(counts), self._recorded_calls_line(counts)])
 
     def raise_signal(self) -> None:
         """End this process with the signal that ended the program, without a second core file."""
@@ -146,21 +146,24 @@ class Outcome:
         if not self.captures:
             return f"{ended}nothing was recorded: {self.empty_reason()}"
         calls, threads = sum(each.calls for each in counts), sum(each.threads for each in counts)
-        where = printable(_shorten_path(self.captures[0]))
+        where = make_printable(_shorten_path(self.captures[0]))
         more = f" and {len(self.captures) - 1} more" if len(self.captures) > 1 else ""
         if not calls and (chosen := self._format_selection_options()):
             return f"{ended}recorded no calls in {where}{more}: none matches {' and '.join(chosen)}."
         counted = f"{count(calls, 'call')} on {count(threads, 'thread')}"
         return f"{ended}recorded {counted} in {where}{more}. Next: {self._next_command()}"
 
-    def _missing_data_lines(self, counts: Iterable[RecordCounts]) -> Iterator[str]:
+    def _render_missing_data_lines(self, counts: Iterable[RecordCounts]) -> Iterator[str]:
         stops = reduce(or_, (each.stops for each in counts), StopReasons())
         if stops:
             yield f"NOT ALL CALLS ARE RECORDED. {format_early_stop(stops)}"
         if self.captures and self.events.failures:
             failed = len(self.events.failures)
             processes = "one of its processes" if failed == 1 else f"{failed} of its processes"
-            yield f"NOT ALL CALLS ARE RECORDED. Recording failed in {processes}: {printable(self.events.failures[0])}"
+            yield (
+                f"NOT ALL CALLS ARE RECORDED. Recording failed in {processes}: "
+                f"{make_printable(self.events.failures[0])}"
+            )
         if self.captures and (gone := self._removed_captures()):
             yield f"NOT ALL CALLS ARE RECORDED. {_format_removed(gone)}"
 
@@ -172,14 +175,14 @@ class Outcome:
     def empty_reason(self) -> str:
         """Return the reason why there are no captures, and the remedy."""
         if self.events.failures:
-            return printable(self.events.failures[0])
+            return make_printable(self.events.failures[0])
         if gone := self._removed_captures():
             return _format_removed(gone)
         if self.plugin:
-            return f"the program never loaded {printable(os.fspath(self.plugin.path))}, or ended before that."
+            return f"the program never loaded {make_printable(os.fspath(self.plugin.path))}, or ended before that."
         platforms = os.environ.get("JAX_PLATFORMS", "")
         if platforms and "tpu" not in platforms.split(","):
-            chosen = printable(platforms)
+            chosen = make_printable(platforms)
             return f"JAX_PLATFORMS={chosen} keeps JAX off the TPU. Unset it, or use JAX_PLATFORMS=tpu,cpu."
         return "the program never opened JAX's TPU (jax.devices() or jax.device_put does), or ended before that."
 
@@ -199,7 +202,7 @@ class Outcome:
 
 def _format_removed(folders: list[Path]) -> str:
     more = f" and {len(folders) - 1} more" if len(folders) > 1 else ""
-    capture = printable(_shorten_path(folders[0]))
+    capture = make_printable(_shorten_path(folders[0]))
     return f"The capture {capture}{more} was removed while the program ran. Run the program again."
 
 

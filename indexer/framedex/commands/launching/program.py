@@ -19,7 +19,7 @@ import click
 
 from framedex.base.errors import FramedexError
 from framedex.base.folders import find_program
-from framedex.base.plaintext import printable, quote_shell_word
+from framedex.base.plaintext import make_printable, quote_shell_word
 from framedex.base.regularfile import open_regular
 
 _INTERPRETER = re.compile(r"(?:python|pypy)\d*(?:\.\d+)*t?(?:\.exe)?")
@@ -52,7 +52,7 @@ def parse_program(words: Sequence[str], python: str, *, is_named: bool) -> Progr
     if os.path.exists(first) and not _is_plain_folder(first):  # noqa: PTH110 - Path.exists raises without permission
         if command is not None and not first.endswith(_PYTHON_SOURCES):
             raise FramedexError(
-                f"{printable(first)} is both a file in this folder and a command: {printable(command)}.",
+                f"{make_printable(first)} is both a file in this folder and a command: {make_printable(command)}.",
                 f"Choose one: `framedex run {quote_shell_word(f'./{first}')}`,"
                 f" or `framedex run {quote_shell_word(command)}`.",
             )
@@ -60,8 +60,8 @@ def parse_program(words: Sequence[str], python: str, *, is_named: bool) -> Progr
     if command is not None:
         return _resolve_command(command, rest, python, is_named)
     is_command = is_name and not first.endswith(_PYTHON_SOURCES)
-    nor = f", and no such command on the PATH or beside {printable(python)}" if is_command else ""
-    raise click.UsageError(f"There is no script '{printable(first)}'{nor}.")
+    nor = f", and no such command on the PATH or beside {make_printable(python)}" if is_command else ""
+    raise click.UsageError(f"There is no script '{make_printable(first)}'{nor}.")
 
 
 def _find_command(name: str, python: str) -> str | None:
@@ -102,30 +102,31 @@ def _resolve_command(path: str, rest: tuple[str, ...], python: str, is_named: bo
     if _INTERPRETER.fullmatch(os.path.basename(path)):  # noqa: PTH119
         if is_named:
             raise FramedexError(
-                f"--python names {printable(python)}, but the program is another Python: {printable(path)}.",
+                f"--python names {make_printable(python)}, but the program is another Python: {make_printable(path)}.",
                 "Use one of them.",
             )
         return Program(path, rest)
     words = _parse_shebang(path)
     if not words or not _INTERPRETER.fullmatch(os.path.basename(words[0])):  # noqa: PTH119
         raise FramedexError(
-            f"{printable(path)} is {_describe_file(path, words)}: framedex cannot tell which Python it starts.",
+            f"{make_printable(path)} is {_describe_file(path, words)}: framedex cannot tell which Python it starts.",
             "Name its program: `framedex run SCRIPT`, `framedex run -m MODULE`, or `framedex run python SCRIPT`.",
         )
     if is_named:
         return Program(python, (path, *rest))
     if not os.path.isabs(words[0]) and os.path.dirname(words[0]):  # noqa: PTH117, PTH120
         raise FramedexError(
-            f"The first line of {printable(path)} names its Python by a relative path: {printable(words[0])}.",
+            f"The first line of {make_printable(path)} names its Python by a relative path: "
+            f"{make_printable(words[0])}.",
             "Name it: `framedex run --python PATH SCRIPT`.",
         )
     interpreter = find_program(words[0])  # like `env`, but not in the working folder
     if interpreter is None:
         raise FramedexError(
-            f"The first line of {printable(path)} names {printable(words[0])}, which is not on the PATH.",
+            f"The first line of {make_printable(path)} names {make_printable(words[0])}, which is not on the PATH.",
             "Name one: `framedex run --python PATH SCRIPT`.",
         )
-    reason = f"The first line of {printable(path)} selects {printable(interpreter)}."
+    reason = f"The first line of {make_printable(path)} selects {make_printable(interpreter)}."
     return Program(interpreter, (*words[1:], path, *rest), reason)
 
 
@@ -145,7 +146,7 @@ def _parse_shebang(path: str) -> list[str]:
 
 def _describe_file(path: str, words: Sequence[str]) -> str:
     if words:
-        return f"a script for {printable(os.path.basename(words[0]))}"  # noqa: PTH119
+        return f"a script for {make_printable(os.path.basename(words[0]))}"  # noqa: PTH119
     return "not a Python script"
 
 

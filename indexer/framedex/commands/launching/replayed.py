@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from framedex.base.errors import FramedexError, raise_if_limit
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.captures import capture_folders, find_captures_within, project_captures_folder
 from framedex.commands.inputs.files import to_absolute_path, working_folder
 from framedex.commands.launching.launch import find_interpreter
@@ -142,13 +142,13 @@ def open_recording(named: Path | None, *, warns: bool = True) -> Iterator[OpenRe
                 opened = OpenRecording(to_absolute_path(named), *read_recording(to_absolute_path(named), Path(folder)))
             except DamagedRecordingError as error:
                 raise FramedexError(
-                    f"{printable(str(named))} is not a recording, or is damaged: {printable(str(error))}.",
+                    f"{make_printable(str(named))} is not a recording, or is damaged: {make_printable(str(error))}.",
                     "Name a capture, or a file of `framedex replay -o NAME` or `framedex reduce --keep nan`.",
                 ) from None
             except OSError as error:
                 raise_if_limit(error)
                 raise FramedexError(
-                    f"{printable(str(named))} cannot be unpacked: {error.strerror}.",
+                    f"{make_printable(str(named))} cannot be unpacked: {error.strerror}.",
                     f"It is unpacked to {tempfile.gettempdir()}. Name a folder with more room in TMPDIR.",
                 ) from None
             if warns:
@@ -236,5 +236,7 @@ def find_target(name: str, python: str) -> Target:
         return Target(framedex_native.library_path(), python, is_mock=True, replayer=replayer)
     path = to_absolute_path(Path(name).expanduser())
     if not path.is_file():
-        raise FramedexError(f"There is no plug-in {printable(name)}.", "Name the file of a PJRT plug-in, or `mock`.")
+        raise FramedexError(
+            f"There is no plug-in {make_printable(name)}.", "Name the file of a PJRT plug-in, or `mock`."
+        )
     return Target(path, python, is_mock=False, replayer=replayer)

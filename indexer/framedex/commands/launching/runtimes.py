@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from framedex.base.errors import FramedexError
-from framedex.base.interpreters import failure_reason, query_interpreter
+from framedex.base.interpreters import format_failure_reason, query_interpreter
 from framedex.base.regularfile import open_regular
 
 LEGACY_JAXLIB = "0.4.13"
@@ -112,7 +112,7 @@ def find_plugin(text: str, python: str) -> Plugin:
         return Plugin(path, is_path["name"])
     if "tpu" in path.name:
         return Plugin(path, "tpu")
-    if path.resolve() in {library.resolve() for library in installed_plugins(python).values() if library}:
+    if path.resolve() in {library.resolve() for library in find_installed_plugins(python).values() if library}:
         return Plugin(path, None)
     raise FramedexError(
         f"JAX does not register {path.name} by itself.",
@@ -121,7 +121,7 @@ def find_plugin(text: str, python: str) -> Plugin:
 
 
 def _find_installed_plugin(name: str, python: str) -> Plugin:
-    installed = installed_plugins(python)
+    installed = find_installed_plugins(python)
     matches = [name] if name in installed else [known for known in installed if name in known]
     if len(matches) != 1:
         names = ", ".join(sorted(installed)) or "none"
@@ -138,13 +138,13 @@ def _find_installed_plugin(name: str, python: str) -> Plugin:
     return Plugin(library, "tpu" if matches[0] == _LIBTPU else None)
 
 
-def installed_plugins(python: str) -> dict[str, Path | None]:
+def find_installed_plugins(python: str) -> dict[str, Path | None]:
     """The installed plug-ins of a Python by name, each with its library or None. Raises FramedexError on failure."""
     try:
         folders: dict[str, list[str]] = query_interpreter(python, _LIST_PLUGINS)
     except (OSError, subprocess.CalledProcessError, ValueError) as error:
         raise FramedexError(
-            f"{python} cannot say which plug-ins it has: {failure_reason(error)}.", "Check --python."
+            f"{python} cannot say which plug-ins it has: {format_failure_reason(error)}.", "Check --python."
         ) from None
     return {name: _find_library([Path(folder) for folder in paths]) for name, paths in folders.items()}
 

@@ -12,7 +12,7 @@ from framedex.commands.output.render_check import check_lines, rule_traces
 from framedex.ingest.temporary import temporary_index
 
 
-def validation_report(captures: Sequence[Path]) -> Iterator[str]:
+def render_validation_report(captures: Sequence[Path]) -> Iterator[str]:
     """Yield lines about the broken rules in these captures, with their stacks, or one line if there are none.
 
     Raises FramedexError if a capture cannot be read.

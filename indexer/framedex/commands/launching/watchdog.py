@@ -20,7 +20,7 @@ import click
 from framedex.base import words
 from framedex.base.errors import FramedexError
 from framedex.captures.hang_reports import write_hang_report
-from framedex.commands.output.render_live import diagnosis_lines
+from framedex.commands.output.render_live import render_diagnosis_lines
 from framedex.commands.output.terminal import Terminal, paint
 from framedex.live.stalls import StallWatch
 from framedex.live.targets import find_target_of_capture, find_target_of_process
@@ -89,7 +89,7 @@ class _Watchdog(threading.Thread):
         texts = []
         for watch, diagnosis in stalls.items():
             assert watch.snapshot is not None
-            text = "".join(f"{paint(line, _PLAIN)}\n" for line in diagnosis_lines(diagnosis, watch.snapshot))
+            text = "".join(f"{paint(line, _PLAIN)}\n" for line in render_diagnosis_lines(diagnosis, watch.snapshot))
             texts.append(text)
             if watch.target.capture is not None:
                 with suppress(OSError):  # the disk is full; stderr has the report

@@ -46,7 +46,7 @@ def open_atomic(path: Path, option: str = "-o", *, through_links: bool = True) -
 def format_total_size(*paths: Path) -> str:
     """Format the total size of written files, in brackets; empty for devices and pipes."""
     sizes = [path.stat().st_size for path in paths if path.is_file()]
-    return f" ({words.size(sum(sizes))})" if sizes else ""
+    return f" ({words.format_size(sum(sizes))})" if sizes else ""
 
 
 @contextmanager

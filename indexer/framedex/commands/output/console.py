@@ -28,17 +28,17 @@ def fit_line(line: Line, terminal: Terminal) -> Iterator[Line]:
     """Break a line so that it fits the terminal, if words and paths allow; without a terminal it stays whole."""
     line = replace_unsupported_links(line, terminal)
     width = terminal.width
-    if width is None or _line_length(line) <= width:
+    if width is None or _measure_line(line) <= width:
         yield line
         return
     line = _with_short_paths(line, width, terminal)
-    if _line_length(line) <= width:
+    if _measure_line(line) <= width:
         yield line
     else:
         yield from _break_line(line, width)
 
 
-def _line_length(line: Line) -> int:
+def _measure_line(line: Line) -> int:
     return len("".join(span.text for span in line).rstrip(" "))
 
 
@@ -46,7 +46,7 @@ def _with_short_paths(line: Line, width: int, terminal: Terminal) -> Line:
     """The line with its paths shortened to `…/` and as many of the last folders as fit."""
     spans = list(line)
     for index, span in enumerate(spans):
-        too_long = _line_length(tuple(spans)) - width
+        too_long = _measure_line(tuple(spans)) - width
         if too_long > 0 and (span.can_shorten or terminal.supports(span.link)):
             spans[index] = replace(span, text=_shorten_path(span.text, len(span.text) - too_long))
     return tuple(spans)
@@ -63,28 +63,28 @@ def _shorten_path(path: str, width: int) -> str:
 
 
 def _break_line(line: Line, width: int) -> Iterator[Line]:
-    parts = _breakable_parts(line)
-    indent = _continuation_indent(parts, width)
+    parts = _split_breakable_parts(line)
+    indent = _compute_continuation_indent(parts, width)
     row: list[Span] = []
     for part in parts:
         is_text = all(span.link is None for span in part)
         if (
             row
-            and _line_length((*row, *part)) > width
-            and not (is_text and _line_length(_strip_part(part)) > width - indent)
+            and _measure_line((*row, *part)) > width
+            and not (is_text and _measure_line(_strip_part(part)) > width - indent)
         ):
             yield tuple(row)
             row = [Span(" " * indent), *_strip_part(part)]
         else:
             row.extend(part)
-        while _line_length(tuple(row)) > width and (split := _split_words(tuple(row), width, indent)):
+        while _measure_line(tuple(row)) > width and (split := _split_words(tuple(row), width, indent)):
             yield split[0]
             row = list(split[1])
     if row:
         yield tuple(row)
 
 
-def _continuation_indent(parts: Sequence[Line], width: int) -> int:
+def _compute_continuation_indent(parts: Sequence[Line], width: int) -> int:
     """The indentation of continuation lines: under the text after a short label, otherwise deeper than the line."""
     first = "".join(span.text for span in parts[0])
     if len(parts) > 1 and len(first) < _LABEL:  # the first part is a label, or a number of calls
@@ -94,7 +94,7 @@ def _continuation_indent(parts: Sequence[Line], width: int) -> int:
     return min(len(first) - len(first.lstrip(" ")) + _CONTINUATION_INDENT, width // 2)
 
 
-def _breakable_parts(line: Line) -> list[Line]:
+def _split_breakable_parts(line: Line) -> list[Line]:
     """The pieces of a line between possible breaks, each with the gap before it."""
     parts: list[list[Span]] = [[]]
     for span in line:

@@ -6,7 +6,7 @@ calls and stack hits have the fields of their types in `framedex.model`. Times a
 `last_line`. A call is `{"id", "capture", "function", "boundary", "thread", "tid", "start",
 "duration", "error", "arguments", "stack", "parent", "objects"}`.
 
-A frame also has `source_is_here`, a call `error_name`, and a caller in a line summary `site`, the location of its
+A frame also has `source_is_here`, a call `name_error`, and a caller in a line summary `site`, the location of its
 calls. Findings, and calls with --stack, have `line`: `{"function", "location", "link"}` or null. `link` is the evidence
 for a line that is not on the call's own stack. A dispatch of a call is `{"how", "thread", "frames",
 "location"}`.
@@ -98,7 +98,7 @@ from typing import TYPE_CHECKING, Any
 
 from framedex.commands.output.terminal import source_is_here
 from framedex.texts.captures import format_all_problems, format_unmerged_reason
-from framedex.texts.errors import error_name
+from framedex.texts.errors import name_error
 
 if TYPE_CHECKING:
     from framedex.base.folders import CaptureFolder
@@ -139,7 +139,7 @@ if TYPE_CHECKING:
 Document = dict[str, Any]
 
 
-def capture_document(capture: CaptureRow) -> Document:
+def build_capture_document(capture: CaptureRow) -> Document:
     """A capture, with its problems as sentences."""
     return asdict(capture) | {
         "stops": asdict(capture.stops) if capture.stops or capture.stops.queries else None,
@@ -147,14 +147,15 @@ def capture_document(capture: CaptureRow) -> Document:
     }
 
 
-def captures_document(captures: Sequence[CaptureRow], folders: Mapping[str, CaptureFolder]) -> Document:
+def build_captures_document(captures: Sequence[CaptureRow], folders: Mapping[str, CaptureFolder]) -> Document:
     """The captures of an index, with the state of their folders; `folders` is by path.
 
     The id of a capture that is not indexed is null.
     """
     return {
         "captures": [
-            capture_document(each) | {"id": each.id or None, "folder": asdict(folders[each.path])} for each in captures
+            build_capture_document(each) | {"id": each.id or None, "folder": asdict(folders[each.path])}
+            for each in captures
         ]
     }
 
@@ -171,16 +172,16 @@ def call_documents(calls: Iterable[CallRow], lines: Mapping[int, PythonLine] | N
 
 def answer_document(answer: AnswerScope) -> Document:
     """The captures that an answer counts, and the rule that chose them."""
-    captures = [capture_document(each) for each in answer.captures]
+    captures = [build_capture_document(each) for each in answer.captures]
     return {"captures": captures, "capture": captures[-1] if captures else None, "counted": answer.counted.value}
 
 
-def _device_answer_document(answer: AnswerScope) -> Document:
+def _build_device_answer_document(answer: AnswerScope) -> Document:
     """The answer's captures, and the ids of those from the mock TPU, whose device times are those of its CPU."""
     return {**answer_document(answer), "on_mock": list(answer.on_mock)}
 
 
-def imports_document(path: Path, imported: Sequence[ImportedFile]) -> Document:
+def build_imports_document(path: Path, imported: Sequence[ImportedFile]) -> Document:
     """Imported files with their captures; `report` is null for a file that was imported before."""
     return {
         "index": str(path),
@@ -195,18 +196,18 @@ def imports_document(path: Path, imported: Sequence[ImportedFile]) -> Document:
     }
 
 
-def summary_document(
+def build_summary_document(
     answer: AnswerScope, totals: Sequence[FunctionTotals], profiles: Sequence[ProfileTotals]
 ) -> Document:
     """Totals of calls by function, and the samples of imported profiles."""
     return {
-        **_device_answer_document(answer),
+        **_build_device_answer_document(answer),
         "functions": [asdict(each) for each in totals],
         "profiles": [asdict(each) for each in profiles],
     }
 
 
-def compiles_document(answer: AnswerScope, rows: Iterable[Compiles]) -> Document:
+def build_compiles_document(answer: AnswerScope, rows: Iterable[Compiles]) -> Document:
     """Compilations by line."""
     return {**answer_document(answer), "compiles": [_compiles_row(row) for row in rows]}
 
@@ -220,7 +221,7 @@ def _change_documents(changes: Iterable[CompileChange]) -> list[Document]:
     return [{"cause": each.cause.value, "what": each.what, "values": each.values} for each in changes]
 
 
-def startup_document(answer: AnswerScope, startups: Iterable[Startup]) -> Document:
+def build_startup_document(answer: AnswerScope, startups: Iterable[Startup]) -> Document:
     """The time of each process until its first step."""
     documents = [asdict(each) for each in startups]
     for document in documents:
@@ -228,29 +229,29 @@ def startup_document(answer: AnswerScope, startups: Iterable[Startup]) -> Docume
     return {**answer_document(answer), "startups": documents}
 
 
-def transfers_document(answer: AnswerScope, rows: Iterable[Transfers]) -> Document:
+def build_transfers_document(answer: AnswerScope, rows: Iterable[Transfers]) -> Document:
     """Transfers by line."""
     return {
-        **_device_answer_document(answer),
+        **_build_device_answer_document(answer),
         "transfers": [asdict(row) | {"direction": row.direction.value} for row in rows],
     }
 
 
-def memory_document(answer: AnswerScope, devices: Iterable[DeviceMemory], limit: int) -> Document:
+def build_memory_document(answer: AnswerScope, devices: Iterable[DeviceMemory], limit: int) -> Document:
     """Device memory by line, at most `limit` lines per device (0: all)."""
     device_documents = []
     for device in devices:
         document = asdict(device)
         document["lines"] = document["lines"][: limit or None]
         device_documents.append({**document, "line_count": len(device.lines)})
-    return {**_device_answer_document(answer), "devices": device_documents}
+    return {**_build_device_answer_document(answer), "devices": device_documents}
 
 
-def waits_document(answer: AnswerScope, found: WaitsAndLoops, limit: int) -> Document:
+def build_waits_document(answer: AnswerScope, found: WaitsAndLoops, limit: int) -> Document:
     """Waits by line, at most `limit` lines (0: all), and all loops."""
     lines = [asdict(row) | {"how": row.how.value} for row in found.lines[: limit or None]]
     return {
-        **_device_answer_document(answer),
+        **_build_device_answer_document(answer),
         **{"recorded": found.recorded, "device": found.device, "line_count": len(found.lines)},
         **{"lines": lines, "loops": [asdict(loop) for loop in found.loops]},
         **{"unseen": found.unseen, "unseen_times": found.unseen_times, "unseen_call": found.unseen_call},
@@ -283,47 +284,48 @@ def check_document(
             }
             for verdict in verdicts
         ],
-        **({"stacks": {call: trace_document(trace, None) for call, trace in traces.items()}} if traces else {}),
+        **({"stacks": {call: build_trace_document(trace, None) for call, trace in traces.items()}} if traces else {}),
     }
 
 
-def trace_document(trace: Trace, profiled: ProfiledRun | None) -> Document:
+def build_trace_document(trace: Trace, profiled: ProfiledRun | None) -> Document:
     """A call with every frame of its stack, outermost first, and its ops in an imported profile."""
     return asdict(trace) | {
         "profiled": None if profiled is None else asdict(profiled),
         "call": _call_document(trace.call),
-        "capture": capture_document(trace.capture),
+        "capture": build_capture_document(trace.capture),
         "reason": format_unmerged_reason(trace),
-        "frames": [_frame_document(frame) for frame in trace.frames],
-        "python": [_frame_document(frame) for frame in trace.python],
+        "frames": [_build_frame_document(frame) for frame in trace.frames],
+        "python": [_build_frame_document(frame) for frame in trace.python],
         "dispatched": [
-            asdict(each) | {"frames": [_frame_document(frame) for frame in each.frames]} for each in trace.dispatched
+            asdict(each) | {"frames": [_build_frame_document(frame) for frame in each.frames]}
+            for each in trace.dispatched
         ],
         "origin": None
         if trace.origin is None
-        else {"how": trace.origin.how.value, "sites": [_site_document(site) for site in trace.origin.sites]},
+        else {"how": trace.origin.how.value, "sites": [_build_site_document(site) for site in trace.origin.sites]},
     }
 
 
-def ffi_document(answer: AnswerScope, targets: Sequence[FfiTarget]) -> Document:
+def build_ffi_document(answer: AnswerScope, targets: Sequence[FfiTarget]) -> Document:
     """The FFI targets of captures."""
     return {
         **answer_document(answer),
         "targets": [
             asdict(target)
-            | {"sites": [asdict(totals) | {"site": _site_document(totals.site)} for totals in target.sites]}
+            | {"sites": [asdict(totals) | {"site": _build_site_document(totals.site)} for totals in target.sites]}
             | {
                 "troubles": [
-                    asdict(each) | {"sites": list(map(_site_document, each.sites))} for each in target.troubles
+                    asdict(each) | {"sites": list(map(_build_site_document, each.sites))} for each in target.troubles
                 ]
             }
-            | {"registrations": [_registration_document(registration) for registration in target.registrations]}
+            | {"registrations": [_build_registration_document(registration) for registration in target.registrations]}
             for target in targets
         ],
     }
 
 
-def where_document(
+def build_where_document(
     answer: AnswerScope,
     path: str,
     line: int | None,
@@ -339,13 +341,13 @@ def where_document(
         "path": path,
         "line": line,
         "lines": [{"line": number, "calls": calls} for number, calls in sorted(counts.items())],
-        "summary": None if summary is None else _line_summary_document(summary, callers),
-        "stacks": [asdict(hit) | {"frame": _frame_document(hit.frame)} for hit in hits],
+        "summary": None if summary is None else _build_line_summary_document(summary, callers),
+        "stacks": [asdict(hit) | {"frame": _build_frame_document(hit.frame)} for hit in hits],
         "linked": [asdict(each) for each in linked],
     }
 
 
-def programs_document(
+def build_programs_document(
     uses: Sequence[ProgramUse], runs: Sequence[ProgramRun], marks: Sequence[ProgramMark], nearest: NearestLines | None
 ) -> Document:
     """The programs that contain a line or run from it, or the lines of a file that are in programs."""
@@ -365,7 +367,7 @@ def programs_document(
     }
 
 
-def callers_document(
+def build_callers_document(
     answer: AnswerScope,
     groups: Sequence[tuple[FunctionRow, Sequence[CallEdge]]],
     static: Mapping[int, StaticCallers | None],
@@ -385,7 +387,7 @@ def _static_callers(found: StaticCallers | None) -> Document | None:
     return None if found is None else asdict(found)
 
 
-def callees_document(answer: AnswerScope, groups: Sequence[tuple[FunctionRow, Sequence[CallEdge]]]) -> Document:
+def build_callees_document(answer: AnswerScope, groups: Sequence[tuple[FunctionRow, Sequence[CallEdge]]]) -> Document:
     """The functions that each function called."""
     return {
         **answer_document(answer),
@@ -415,29 +417,29 @@ def _call_edge_document(edge: CallEdge, other: FunctionRow) -> Document:
 
 
 def _call_document(call: CallRow) -> Document:
-    return asdict(call) | {"error_name": error_name(call.error) if call.error > 0 else None}
+    return asdict(call) | {"error_name": name_error(call.error) if call.error > 0 else None}
 
 
-def _frame_document(frame: FrameRow) -> Document:
+def _build_frame_document(frame: FrameRow) -> Document:
     return asdict(frame) | {"source_is_here": source_is_here(frame.location)}
 
 
-def _site_document(site: FfiSite) -> Document:
-    return asdict(site) | {"frames": [_frame_document(frame) for frame in site.frames]}
+def _build_site_document(site: FfiSite) -> Document:
+    return asdict(site) | {"frames": [_build_frame_document(frame) for frame in site.frames]}
 
 
-def _registration_document(registration: FfiRegistration) -> Document:
+def _build_registration_document(registration: FfiRegistration) -> Document:
     from framedex.programs.ffi.signatures import jax_platform_name
 
     return asdict(registration) | {"platform": jax_platform_name(registration.platform)}
 
 
-def _line_summary_document(
+def _build_line_summary_document(
     summary: LineSummary, callers: Mapping[tuple[FunctionRow, Location | None], int]
 ) -> Document:
     document = asdict(summary)
     document["frame_lines"] = list(summary.frame_lines)
-    document["latest_capture"] = capture_document(summary.latest_capture)
+    document["latest_capture"] = build_capture_document(summary.latest_capture)
     document["boundaries"] = [
         {"function": name, "calls": calls, "total_duration": duration} for name, calls, duration in summary.boundaries
     ]

@@ -101,8 +101,10 @@ class SourceNotes:
 
     def _cache_key(self, frame: TextFrame, callee_frame: TextFrame | None) -> Hashable:
         is_inlined = callee_frame is not None and is_inlined_in(callee_frame, frame)
-        callee = (_note_key(callee_frame), is_inlined) if callee_frame is not None and frame.place is None else None
-        return self._releases.count, _note_key(frame), callee
+        callee = (
+            (_build_note_key(callee_frame), is_inlined) if callee_frame is not None and frame.place is None else None
+        )
+        return self._releases.count, _build_note_key(frame), callee
 
     def _format_location(self, found: FoundFrame) -> Line:
         shows_file = _shows_file(found)
@@ -112,7 +114,7 @@ class SourceNotes:
         if shows_file and self._terminal.links:
             name = Span(f"{os.path.basename(places[0].path)}:{places[0].line}", "place", places[0])  # noqa: PTH119
             return (name,)
-        return _alternative_spans(places, found.conjunction)
+        return _render_alternative_spans(places, found.conjunction)
 
     def _is_linked_by_editor(self, frame: TextFrame) -> bool:
         return frame.format in _FILE_LINES and not self._terminal.links
@@ -145,7 +147,7 @@ def _is_searchable(frame: TextFrame) -> bool:
     return bool(frame.function or (frame.place and frame.place.line) or frame.offset is not None)
 
 
-def _note_key(frame: TextFrame) -> Hashable:
+def _build_note_key(frame: TextFrame) -> Hashable:
     """The parts of a frame that determine its note."""
     return (
         frame.format,
@@ -187,7 +189,7 @@ def _can_be_opened(location: Location) -> bool:
     return location.url is not None or source_is_here(location)
 
 
-def _alternative_spans(locations: Sequence[Location], conjunction: str) -> Line:
+def _render_alternative_spans(locations: Sequence[Location], conjunction: str) -> Line:
     """The candidate locations, joined by a conjunction, with the labels only after the last one."""
     shown = locations[:_MAX_CANDIDATES]
     if not shown:

@@ -16,7 +16,7 @@ import sys
 import click
 
 from framedex.base.folders import find_program
-from framedex.base.plaintext import printable, quote_shell_word, visible
+from framedex.base.plaintext import make_printable, make_visible, quote_shell_word
 from framedex.commands.output.terminal import Line, Span
 
 _NAME = "framedex"
@@ -27,7 +27,7 @@ _IS_PREFIX_SHOWN = "framedex.commands.output.proposals"
 _WITHOUT_INDEX = frozenset({"run", "--index"})
 
 
-def typed_command() -> str:
+def read_typed_command() -> str:
     """The words that started this process, quoted for a shell in the same folder."""
     script = sys.argv[0]
     if os.path.basename(script) == "__main__.py" and "-m" in sys.orig_argv:  # noqa: PTH119 - a text from the shell
@@ -49,7 +49,7 @@ def format_command(*words: str) -> str:
     return _prefix_command(" ".join(map(quote_shell_word, words)))
 
 
-def trace_command(call: int) -> str:
+def build_trace_command(call: int) -> str:
     """The `framedex trace` command of a call, in short form for rows of a table.
 
     If the user must type something other than `framedex`, stderr shows it once, below the output.
@@ -67,14 +67,14 @@ def rewrite_proposals(text: str) -> str:
     return PROPOSAL.sub(lambda match: f"`{_prefix_command(match['words'])}`", text)
 
 
-def proposal_line(text: str, style: str = "") -> Line:
+def render_proposal_line(text: str, style: str = "") -> Line:
     """A line of text with its proposals rewritten and never broken; texts from captures become printable."""
-    return _split_proposals(printable(rewrite_proposals(text)), style)
+    return _split_proposals(make_printable(rewrite_proposals(text)), style)
 
 
 def note_line(text: str) -> Line:
-    """A line like `proposal_line`, but for people only: it escapes fewer characters."""
-    return _split_proposals(visible(rewrite_proposals(text)), "")
+    """A line like `render_proposal_line`, but for people only: it escapes fewer characters."""
+    return _split_proposals(make_visible(rewrite_proposals(text)), "")
 
 
 def _split_proposals(text: str, style: str) -> Line:

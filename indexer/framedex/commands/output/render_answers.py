@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from framedex.base import words
-from framedex.base.plaintext import printable
-from framedex.commands.output.proposals import proposal_line, trace_command
+from framedex.base.plaintext import make_printable
+from framedex.commands.output.proposals import build_trace_command, render_proposal_line
 from framedex.commands.output.terminal import Line, Span, render_location_line, render_text_line
 from framedex.model import LocationEvidence
 from framedex.model.metadata import SHARED_FORMAT
 from framedex.texts.captures import format_all_problems, format_unrecorded_queries, is_of_samples
-from framedex.texts.places import format_caller_uncertainty, format_stale_labels, release_labels
+from framedex.texts.places import format_caller_uncertainty, format_release_labels, format_stale_labels
 
 if TYPE_CHECKING:
     from framedex.base.folders import CaptureFolder
@@ -33,34 +33,34 @@ if TYPE_CHECKING:
     )
 
 
-def capture_lines(captures: Sequence[CaptureRow], folders: Mapping[str, CaptureFolder]) -> Iterator[Line]:
+def render_capture_lines(captures: Sequence[CaptureRow], folders: Mapping[str, CaptureFolder]) -> Iterator[Line]:
     """One line per capture, with the state of its folder (`folders` is by path) and its problems below.
 
     A capture that is not indexed has no id.
     """
     for capture in captures:
         folder = folders[capture.path]
-        state = f"{words.size(folder.size)}{', kept' if folder.is_kept else ''}" if folder.is_here else "gone"
+        state = f"{words.format_size(folder.size)}{', kept' if folder.is_kept else ''}" if folder.is_here else "gone"
         noun = "sample" if is_of_samples(capture.metadata_text) else "call"
         content = f"{words.count(capture.calls, noun)}, {words.count(capture.stacks, 'stack')}"
         yield (
             Span(f"{capture.id or '-':>3}  {words.format_local_time(capture.started)}  ", "head"),
             Span(f"{content if capture.id else 'not indexed'}, {state}  ", "" if capture.id else "error"),
-            Span(f"{printable(capture.command)}  "),
-            Span(printable(capture.path), "dim"),
+            Span(f"{make_printable(capture.command)}  "),
+            Span(make_printable(capture.path), "dim"),
         )
-        yield from problem_lines(format_all_problems(capture.stops, capture.problems))
+        yield from render_problem_lines(format_all_problems(capture.stops, capture.problems))
         if queries := format_unrecorded_queries(capture.stops):
             yield render_text_line(f"     {queries}", "dim")
 
 
-def problem_lines(problems: Sequence[str]) -> Iterator[Line]:
+def render_problem_lines(problems: Sequence[str]) -> Iterator[Line]:
     """Problems as lines, indented for below their row."""
     for problem in problems:
-        yield proposal_line(f"     ! {problem}", "error")
+        yield render_proposal_line(f"     ! {problem}", "error")
 
 
-def where_lines(
+def render_where_lines(
     locations: Mapping[int, Location],
     counts: Mapping[int, int],
     summary: LineSummary | None,
@@ -77,7 +77,7 @@ def where_lines(
     for line, calls in sorted(counts.items()):
         yield (*render_location_line(locations[line]), Span(f"  {words.count(calls, 'call')}"))
     if summary is not None:
-        yield from _line_summary_lines(locations, summary, callers, limit)
+        yield from _render_line_summary_lines(locations, summary, callers, limit)
     if hits:
         yield ()
         has_times = any(hit.total_duration for hit in hits)
@@ -85,10 +85,10 @@ def where_lines(
     for hit in hits:
         yield (
             Span(f"{hit.calls:>8,}  "),
-            Span(printable(hit.function), "native"),
+            Span(make_printable(hit.function), "native"),
             Span(f"  {words.format_duration(hit.total_duration)} in all, in "),
-            Span(printable(hit.frame.function.name), hit.frame.function.language.value),
-            Span(f"  {trace_command(hit.latest_call)}", "dim", is_unbreakable=True),
+            Span(make_printable(hit.frame.function.name), hit.frame.function.language.value),
+            Span(f"  {build_trace_command(hit.latest_call)}", "dim", is_unbreakable=True),
         )
     if linked:
         yield ()
@@ -96,17 +96,17 @@ def where_lines(
     for each in linked:
         yield (
             Span(f"{each.calls:>8,}  "),
-            Span(printable(each.function), "native"),
+            Span(make_printable(each.function), "native"),
             Span(f"  {words.format_duration(each.total_duration)} in all"),
-            Span(f"  [{each.how}]  {trace_command(each.latest_call)}", "dim"),
+            Span(f"  [{each.how}]  {build_trace_command(each.latest_call)}", "dim"),
         )
 
 
-def relation_lines(
+def render_relation_lines(
     function: FunctionRow, edges: Sequence[CallEdge], heading: str, *, are_callees: bool
 ) -> Iterator[Line]:
     """A function with its callers and call lines, or with its callees if `are_callees`."""
-    yield (Span(printable(function.name), "head"), *_location_spans(function.location))
+    yield (Span(make_printable(function.name), "head"), *_render_location_spans(function.location))
     if not edges:
         yield render_text_line(f"  no recorded {heading}", "dim")
     for edge in edges:
@@ -115,12 +115,16 @@ def relation_lines(
         if not are_callees:
             # The first line of the caller would look like the line of the call.
             first, others, label = (edge.sites[0] if edge.sites else None, edge.sites[1:], "and at")
-        yield (Span(f"{edge.calls:>8,}  "), Span(printable(other.name), other.language.value), *_location_spans(first))
+        yield (
+            Span(f"{edge.calls:>8,}  "),
+            Span(make_printable(other.name), other.language.value),
+            *_render_location_spans(first),
+        )
         for site in others:
             yield (Span(f"          {label} "), *render_location_line(site))
 
 
-def static_caller_lines(found: StaticCallers | None) -> Iterator[Line]:
+def render_static_caller_lines(found: StaticCallers | None) -> Iterator[Line]:
     """The callers that appear only in sources, for below the recorded ones."""
     if found is None:
         yield render_text_line("  static callers: unknown, because the source is not in the index", "dim")
@@ -129,7 +133,7 @@ def static_caller_lines(found: StaticCallers | None) -> Iterator[Line]:
         first, *others = (replace(caller.location, line=line) for line in caller.lines or (caller.location.line,))
         yield (
             Span("  static  "),
-            Span(printable(caller.name)),
+            Span(make_printable(caller.name)),
             Span("  "),
             *render_location_line(first, format_stale_labels(first)),
             Span(f"  never recorded{format_caller_uncertainty(caller)}", "dim"),
@@ -143,7 +147,7 @@ def static_caller_lines(found: StaticCallers | None) -> Iterator[Line]:
         yield render_text_line(f"  {more} may call another function of this name: not shown", "dim")
 
 
-def _line_summary_lines(
+def _render_line_summary_lines(
     locations: Mapping[int, Location],
     summary: LineSummary,
     callers: Mapping[tuple[FunctionRow, Location | None], int],
@@ -154,14 +158,18 @@ def _line_summary_lines(
         labels.append(f"the statement on line {summary.line}")
     place, *others = (locations[line] for line in summary.frame_lines)
     yield (
-        *render_location_line(place, [*labels, *release_labels(place), *format_stale_labels(place)]),
+        *render_location_line(place, [*labels, *format_release_labels(place), *format_stale_labels(place)]),
         Span(f"  {words.count(summary.calls, 'call')}, {words.format_duration(summary.total_duration)} in all"),
     )
     for other in others:
         yield (Span("          and at "), *render_location_line(other))
     boundaries = sorted(summary.boundaries, key=lambda boundary: -boundary[2])
     for name, calls, duration in boundaries[:limit]:
-        yield (Span(f"{calls:>8,}  "), Span(printable(name), "native"), Span(f"  {words.format_duration(duration)}"))
+        yield (
+            Span(f"{calls:>8,}  "),
+            Span(make_printable(name), "native"),
+            Span(f"  {words.format_duration(duration)}"),
+        )
     if hidden := boundaries[limit:]:
         more = (
             words.count(len(hidden), "other function"),
@@ -171,12 +179,12 @@ def _line_summary_lines(
     for (function, site), calls in callers.items():
         yield (
             Span(f"{calls:>8,}  from "),
-            Span(printable(function.name), function.language.value),
-            *_location_spans(site),
+            Span(make_printable(function.name), function.language.value),
+            *_render_location_spans(site),
         )
 
 
-def _location_spans(location: Location | None) -> Line:
+def _render_location_spans(location: Location | None) -> Line:
     return (Span("  "), *render_location_line(location)) if location is not None else ()
 
 
@@ -193,8 +201,10 @@ def report_lines(report: IndexingReport) -> Iterator[Line]:
             "head",
         )
         if capture.still_written:
-            yield proposal_line("     still being written: run `framedex index` again when the program has ended")
-        yield from _limited_problem_lines(capture.problems)
+            yield render_proposal_line(
+                "     still being written: run `framedex index` again when the program has ended"
+            )
+        yield from _render_limited_problem_lines(capture.problems)
     if report.moved_from is not None:
         yield render_text_line(
             f"The project moved here from {report.moved_from}. Its recorded files are searched here."
@@ -207,7 +217,7 @@ def report_lines(report: IndexingReport) -> Iterator[Line]:
             f"{words.count(len(report.gone), 'capture')} with {words.count(calls, 'call')} could not be read again,"
             " because their folders are gone. The index no longer has them:"
         )
-        yield from _limited_problem_lines(tuple(str(capture.path) for capture in report.gone))
+        yield from _render_limited_problem_lines(tuple(str(capture.path) for capture in report.gone))
     if not (report.captures or report.refused or report.moved or report.gone):
         yield render_text_line("No new captures.")
     sources = report.sources
@@ -217,8 +227,8 @@ def report_lines(report: IndexingReport) -> Iterator[Line]:
             f"sources: {sources.parsed:,} of {words.count(sources.files, 'file')} parsed,"
             f" {words.count(sources.definitions, 'definition')}{removed}"
         )
-    yield from _limited_problem_lines(tuple(sources.problems))
-    yield from _totals_lines(report.totals)
+    yield from _render_limited_problem_lines(tuple(sources.problems))
+    yield from _render_totals_lines(report.totals)
 
 
 def import_lines(imported: Sequence[ImportedFile]) -> Iterator[Line]:
@@ -233,10 +243,10 @@ def import_lines(imported: Sequence[ImportedFile]) -> Iterator[Line]:
         yield render_text_line(
             f"{title}: {contents}{' (read again: it has changed)' if each.report.grown else ''}", "head"
         )
-        yield from _limited_problem_lines(each.report.problems)
+        yield from _render_limited_problem_lines(each.report.problems)
 
 
-def _totals_lines(totals: FrameTotals) -> Iterator[Line]:
+def _render_totals_lines(totals: FrameTotals) -> Iterator[Line]:
     if totals.native_frames:
         yield render_text_line(
             f"native frames: {totals.native_named:,} of {totals.native_frames:,} named;"
@@ -249,13 +259,13 @@ def _totals_lines(totals: FrameTotals) -> Iterator[Line]:
         yield render_text_line(f"Python frames: {totals.python_exact:,} of {totals.python_frames:,} with their line")
 
 
-def _limited_problem_lines(problems: tuple[str, ...]) -> Iterator[Line]:
-    yield from problem_lines(problems[:_MAX_PROBLEMS])
+def _render_limited_problem_lines(problems: tuple[str, ...]) -> Iterator[Line]:
+    yield from render_problem_lines(problems[:_MAX_PROBLEMS])
     if len(problems) > _MAX_PROBLEMS:
         yield render_text_line(f"     … {len(problems) - _MAX_PROBLEMS:,} more; --json lists all", "dim")
 
 
-def imported_map_lines(imported: ImportedMap) -> Iterator[Line]:
+def render_imported_map_lines(imported: ImportedMap) -> Iterator[Line]:
     """An imported map, the map that it replaced, and whether its lines may differ from those of its commit."""
     replaced = imported.replaced
     yield render_text_line(f"{imported.info.prefix[:-1]}: {format_counts(imported.files, imported.definitions)}")

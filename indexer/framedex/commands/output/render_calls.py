@@ -10,7 +10,7 @@ from operator import eq
 from typing import TYPE_CHECKING
 
 from framedex.base import words
-from framedex.base.plaintext import printable, truncate
+from framedex.base.plaintext import make_printable, truncate
 from framedex.commands.output.terminal import (
     Line,
     Span,
@@ -42,7 +42,7 @@ class RepeatedCalls:
     mean_durations: tuple[int, ...]
 
 
-def single_runs(calls: Iterable[CallRow]) -> Iterator[RepeatedCalls]:
+def build_single_runs(calls: Iterable[CallRow]) -> Iterator[RepeatedCalls]:
     """Yield one run per call."""
     return (RepeatedCalls((call,), 1, (call.duration,)) for call in calls)
 
@@ -56,7 +56,7 @@ def find_runs(calls: Iterable[CallRow]) -> Iterator[RepeatedCalls]:
     look_ahead = deque(islice(remaining, _LOOK_AHEAD))
     keys = deque(map(_repetition_key, look_ahead))
     while look_ahead:
-        length = _repeated_length(keys)
+        length = _measure_repetition(keys)
         first = tuple(islice(look_ahead, length))
         expected = tuple(islice(keys, length))
         means = [_MeanDuration() for _ in first]
@@ -83,7 +83,7 @@ def _repetition_key(call: CallRow) -> object:
     return call.capture, call.function, call.thread, call.error, call.parent is None
 
 
-def _repeated_length(keys: Sequence[object]) -> int:
+def _measure_repetition(keys: Sequence[object]) -> int:
     """The length of the sequence that repeats at the start and covers the most calls; of several, the shortest."""
     best = 1, 1
     first = keys[0]
@@ -152,7 +152,7 @@ def call_lines(
         heads, widths = heads[:3], widths[:3]
     while page:
         shown = [call for run in page for call in run.calls]
-        depth = _nesting_depths(shown, depth)
+        depth = _compute_nesting_depths(shown, depth)
         rows = [
             _call_cells(call, run, position)[: len(heads)] for run in page for position, call in enumerate(run.calls)
         ]
@@ -166,7 +166,7 @@ def call_lines(
                     yield ()
                 current = call.capture
                 if len(names) > 1:
-                    yield capture_heading(names.get(current))
+                    yield render_capture_heading(names.get(current))
                 head = format_row(heads, widths, _NUMBERS) + (" " * (mark_width + 2) if mark_width else "") + "  call"
                 yield (Span(head, "dim"),)
             left = format_row(cells, widths, _NUMBERS) + (f"  {mark.ljust(mark_width)}" if mark_width else "") + "  "
@@ -184,25 +184,27 @@ def _split_into_pages(runs: Iterable[RepeatedCalls]) -> Iterator[list[RepeatedCa
         yield page
 
 
-def python_line(line: PythonLine | None, indent: int) -> Line:
+def render_python_line(line: PythonLine | None, indent: int) -> Line:
     """The Python line that led to a call, or a remark that there is none."""
     if line is None:
         return (Span(f"{'':{indent}}no Python on this stack", "dim"),)
     linked = "" if line.link is None else "dispatched from "
     how = "" if line.link is None else f" [{line.link}]"
     place = render_location_line(line.location)
-    return (Span(" " * indent), Span(linked, "dim"), *place, Span(f" in {printable(line.function)}{how}", "dim"))
+    return (Span(" " * indent), Span(linked, "dim"), *place, Span(f" in {make_printable(line.function)}{how}", "dim"))
 
 
-def totals_lines(totals: Sequence[FunctionTotals], *, by_thread: bool) -> Iterator[Line]:
+def render_totals_lines(totals: Sequence[FunctionTotals], *, by_thread: bool) -> Iterator[Line]:
     """Totals by function as a table, with their sum below."""
     whole = sum(each.self_time for each in totals)
     heads = ("% self", "self", "total", "calls", "errors", "mean", "median", "p90", "p99", "max")
-    rows = [_total_cells(each, whole) for each in totals]
+    rows = [_format_total_cells(each, whole) for each in totals]
     calls, errors = sum(each.calls for each in totals), sum(each.errors for each in totals)
     total = ("100.0", words.format_duration(whole), "", f"{calls:,}", f"{errors:,}" if errors else "", *[""] * 5)
     widths = measure_columns(heads, *rows, total)
-    threads = ["thread", *(printable(each.thread or "") for each in totals)] if by_thread else [""] * (len(totals) + 1)
+    threads = (
+        ["thread", *(make_printable(each.thread or "") for each in totals)] if by_thread else [""] * (len(totals) + 1)
+    )
     thread_width = max(map(len, threads)) + 2 * by_thread
     head, *tails = (thread.ljust(thread_width) for thread in threads)
     yield (Span(format_row(heads, widths) + "  " + head + "function", "dim"),)
@@ -210,12 +212,12 @@ def totals_lines(totals: Sequence[FunctionTotals], *, by_thread: bool) -> Iterat
         yield (
             Span(format_row(cells, widths) + "  "),
             Span(tail, "dim"),
-            Span(printable(each.function), "error" if each.errors else "native"),
+            Span(make_printable(each.function), "error" if each.errors else "native"),
         )
     yield (Span(format_row(total, widths) + "  total", "dim"),)
 
 
-def profile_lines(totals: ProfileTotals) -> Iterator[Line]:
+def render_profile_lines(totals: ProfileTotals) -> Iterator[Line]:
     """Self and total weight by function of the samples of imported profiles, with their unit."""
     heads = ("% self", "self", "% total", "total")
     shown = totals.functions[:_MAX_PROFILE_ROWS]
@@ -232,12 +234,12 @@ def profile_lines(totals: ProfileTotals) -> Iterator[Line]:
     ]
     last = ("100.0", weight(totals.weight), "", "")
     widths = measure_columns(heads, *rows, last)
-    thread = f", thread {printable(totals.thread)}" if totals.thread else ""
-    yield (Span(f"{printable(totals.value)}{thread}", "head"),)
+    thread = f", thread {make_printable(totals.thread)}" if totals.thread else ""
+    yield (Span(f"{make_printable(totals.value)}{thread}", "head"),)
     yield (Span(f"{format_row(heads, widths)}  function", "dim"),)
     for each, cells in zip(shown, rows, strict=True):
         function = each.function
-        name = Span(printable(function.name), function.language.value)
+        name = Span(make_printable(function.name), function.language.value)
         place = (Span("  "), *render_location_line(function.location)) if function.location is not None else ()
         yield (Span(f"{format_row(cells, widths)}  "), name, *place)
     if len(totals.functions) > len(shown):
@@ -249,18 +251,18 @@ def profile_lines(totals: ProfileTotals) -> Iterator[Line]:
 def _weight_format(totals: ProfileTotals) -> Callable[[int], str]:
     if totals.is_time:
         return words.format_duration
-    return words.size if totals.value.endswith("(bytes)") else "{:,}".format
+    return words.format_size if totals.value.endswith("(bytes)") else "{:,}".format
 
 
-def capture_heading(capture: CaptureRow | None) -> Line:
+def render_capture_heading(capture: CaptureRow | None) -> Line:
     """The heading of the lines of a capture."""
     if capture is None:
         return ()
-    command = f"  {printable(capture.command)}" if capture.command else ""
+    command = f"  {make_printable(capture.command)}" if capture.command else ""
     return (Span(f"capture {capture.id}", "head"), Span(f"  {words.format_local_time(capture.started)}{command}"))
 
 
-def _nesting_depths(calls: Iterable[CallRow], before: Mapping[int, int]) -> dict[int, int]:
+def _compute_nesting_depths(calls: Iterable[CallRow], before: Mapping[int, int]) -> dict[int, int]:
     """The nesting depth of each shown call; `before` has the depths of the previous page."""
     depth: dict[int, int] = {}
     for call in calls:
@@ -274,9 +276,9 @@ def _call_cells(call: CallRow, run: RepeatedCalls, position: int) -> tuple[str, 
     approximate = "~" if run.times > 1 and call.duration >= 0 else ""
     return (
         str(call.id),
-        words.seconds(call.start),
+        words.format_seconds(call.start),
         approximate + duration,
-        truncate(printable(call.thread), _MAX_THREAD_WIDTH),
+        truncate(make_printable(call.thread), _MAX_THREAD_WIDTH),
     )
 
 
@@ -290,7 +292,7 @@ def _repetition_marks(run: RepeatedCalls) -> list[str]:
     return [f"{times} ┐", *[f"{'':{len(times)}} │"] * (len(run.calls) - 2), f"{'':{len(times)}} ┘"]
 
 
-def _total_cells(totals: FunctionTotals, whole: int) -> tuple[str, ...]:
+def _format_total_cells(totals: FunctionTotals, whole: int) -> tuple[str, ...]:
     measures = (totals.mean, totals.median, totals.p90, totals.p99, totals.longest)
     has_returned = totals.calls > totals.never_returned
     return (
@@ -303,13 +305,13 @@ def _total_cells(totals: FunctionTotals, whole: int) -> tuple[str, ...]:
     )
 
 
-def caller_lines(outward: Sequence[PythonLine], indent: int) -> Iterator[Line]:
+def render_caller_lines(outward: Sequence[PythonLine], indent: int) -> Iterator[Line]:
     """The lines that led to the line of a row, nearest first; empty without `--all-lines`."""
     for line in outward:
-        yield (Span(f"{'':{indent}}called from ", "dim"), *python_line(line, 0))
+        yield (Span(f"{'':{indent}}called from ", "dim"), *render_python_line(line, 0))
 
 
-def hidden_rows_line(hidden: int, noun: str, clause: str = "", indent: int = 0) -> Iterator[Line]:
+def render_hidden_rows_line(hidden: int, noun: str, clause: str = "", indent: int = 0) -> Iterator[Line]:
     """The number of hidden rows, and the option that shows them; no line if `hidden` is 0.
 
     `clause` follows the noun.

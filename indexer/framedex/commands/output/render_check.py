@@ -7,9 +7,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from framedex.base import words
-from framedex.base.plaintext import printable
-from framedex.commands.output.proposals import trace_command
-from framedex.commands.output.render_calls import python_line
+from framedex.base.plaintext import make_printable
+from framedex.commands.output.proposals import build_trace_command
+from framedex.commands.output.render_calls import render_python_line
 from framedex.commands.output.terminal import Line, Span
 from framedex.model import Severity
 from framedex.texts.errors import abbreviate_message
@@ -43,12 +43,12 @@ def check_lines(findings: Sequence[Finding], traces: Mapping[int, Trace], *, has
             Span(f"  {sum(each.count for each in group):,}{breaker}", "dim"),
         )
         for finding in group:
-            yield from _finding_lines(finding)
+            yield from _render_finding_lines(finding)
             if has_index:
-                yield _commands_line(finding)
+                yield _render_commands_line(finding)
             for call in _rule_calls(finding):
                 if call in traces:
-                    yield from _stack_lines(traces[call])
+                    yield from _render_stack_lines(traces[call])
 
 
 def _rule_calls(finding: Finding) -> list[int]:
@@ -57,37 +57,40 @@ def _rule_calls(finding: Finding) -> list[int]:
     return [call for call in calls if call is not None]
 
 
-def _finding_lines(finding: Finding) -> Iterator[Line]:
+def _render_finding_lines(finding: Finding) -> Iterator[Line]:
     message, *more = abbreviate_message(finding.message)
     yield (
         Span(f"{finding.count:>8,}  "),
-        Span(printable(finding.function), "native"),
-        Span(f" {printable(message)}"),
+        Span(make_printable(finding.function), "native"),
+        Span(f" {make_printable(message)}"),
     )
     for line in more:
-        yield (Span(f"{'':{_INDENT}}{printable(line)}"),)
+        yield (Span(f"{'':{_INDENT}}{make_printable(line)}"),)
     if finding.objects:
         yield (Span(f"{'':{_INDENT}}{_format_objects(finding)}"),)
-    yield python_line(finding.line, _INDENT)
+    yield render_python_line(finding.line, _INDENT)
     if finding.earlier_line not in (None, finding.line):
-        yield (Span(f"{'':{_INDENT}}after ", "dim"), *python_line(finding.earlier_line, 0))
+        yield (Span(f"{'':{_INDENT}}after ", "dim"), *render_python_line(finding.earlier_line, 0))
 
 
-def _commands_line(finding: Finding) -> Line:
-    earlier = f", {trace_command(finding.earlier_call)}" if finding.earlier_call is not None else ""
-    return (Span(f"{'':{_INDENT}}{trace_command(finding.call)}{earlier}", "dim"),)
+def _render_commands_line(finding: Finding) -> Line:
+    earlier = f", {build_trace_command(finding.earlier_call)}" if finding.earlier_call is not None else ""
+    return (Span(f"{'':{_INDENT}}{build_trace_command(finding.call)}{earlier}", "dim"),)
 
 
-def _stack_lines(trace: Trace) -> Iterator[Line]:
-    from framedex.commands.output.render_trace import folded_frames, stack_lines  # imports framedex.model.traces
+def _render_stack_lines(trace: Trace) -> Iterator[Line]:
+    from framedex.commands.output.render_trace import (  # imports framedex.model.traces
+        render_folded_frames,
+        render_stack_lines,
+    )
 
     indent = Span(f"{'':{_INDENT}}")
-    yield (indent, Span(f"call {trace.call.id}  ", "head"), Span(printable(trace.call.function), "native"))
-    for line in stack_lines(trace, folded_frames):
+    yield (indent, Span(f"call {trace.call.id}  ", "head"), Span(make_printable(trace.call.function), "native"))
+    for line in render_stack_lines(trace, render_folded_frames):
         yield (indent, *line)
 
 
 def _format_objects(finding: Finding) -> str:
     more = finding.count - len(finding.objects)
     names = ", ".join(finding.objects) + (f" and {more:,} more" if more > 0 else "")
-    return names if finding.size is None else f"{names}: {words.size(finding.size)}"
+    return names if finding.size is None else f"{names}: {words.format_size(finding.size)}"

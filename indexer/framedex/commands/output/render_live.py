@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framedex.base import words
-from framedex.base.plaintext import printable, truncate
+from framedex.base.plaintext import make_printable, truncate
 from framedex.base.regularfile import open_regular
 from framedex.commands.output.proposals import format_command
 from framedex.commands.output.terminal import Line, Span, render_location_line, render_stated_line, render_text_line
@@ -38,14 +38,14 @@ _ACTIVITIES = {
 }
 
 
-def snapshot_lines(snapshot: ProcessSnapshot, *, all_frames: bool) -> Iterator[Line]:
+def render_snapshot_lines(snapshot: ProcessSnapshot, *, all_frames: bool) -> Iterator[Line]:
     """The process, and each thread with Python or with calls in progress; the others are counted."""
-    yield from process_lines(snapshot)
-    yield from _crash_lines(snapshot)
+    yield from render_process_lines(snapshot)
+    yield from _render_crash_lines(snapshot)
     shown = [thread for thread in snapshot.threads if is_interesting(thread, snapshot)]
     for thread in shown:
         yield ()
-        yield from thread_lines(thread, snapshot, all_frames=all_frames)
+        yield from render_thread_lines(thread, snapshot, all_frames=all_frames)
     if others := len(snapshot.threads) - len(shown):
         running = sum(is_running(each) for each in snapshot.threads if each not in shown)
         yield ()
@@ -55,9 +55,9 @@ def snapshot_lines(snapshot: ProcessSnapshot, *, all_frames: bool) -> Iterator[L
         )
 
 
-def process_lines(snapshot: ProcessSnapshot) -> Iterator[Line]:
+def render_process_lines(snapshot: ProcessSnapshot) -> Iterator[Line]:
     """The process, its capture, and the reason if a part of it is not readable."""
-    yield (Span(f"{_process_text(snapshot)}", "head"),)
+    yield (Span(f"{_format_process_text(snapshot)}", "head"),)
     if snapshot.capture is not None:
         yield render_text_line(f"capture  {_shorten_path(snapshot.capture)}", "dim")
     for problem in filter(None, (snapshot.problem, snapshot.remedy, snapshot.capture_problem)):
@@ -74,7 +74,7 @@ def is_running(thread: LiveThread) -> bool:
     return thread.task is not None and thread.task.activity is Activity.RUNNING
 
 
-def _process_text(snapshot: ProcessSnapshot) -> str:
+def _format_process_text(snapshot: ProcessSnapshot) -> str:
     python = f", Python {snapshot.python_version}" if snapshot.python_version else ""
     if snapshot.state is ProcessState.ENDED:
         when = (
@@ -87,7 +87,7 @@ def _process_text(snapshot: ProcessSnapshot) -> str:
         state = f"process {snapshot.pid} is on another machine or in another container"
     else:
         state = f"process {snapshot.pid} is {snapshot.state}{python}"
-    return f"{printable(words.shorten_command(snapshot.command)) or 'a program'}: {state}{_format_calls(snapshot)}"
+    return f"{make_printable(words.shorten_command(snapshot.command)) or 'a program'}: {state}{_format_calls(snapshot)}"
 
 
 def _format_calls(snapshot: ProcessSnapshot) -> str:
@@ -106,13 +106,13 @@ def format_age(snapshot: ProcessSnapshot, since_ns: int) -> str:
     return words.format_duration(max(snapshot.time_ns - since_ns, 0))
 
 
-def thread_lines(thread: LiveThread, snapshot: ProcessSnapshot, *, all_frames: bool) -> Iterator[Line]:
+def render_thread_lines(thread: LiveThread, snapshot: ProcessSnapshot, *, all_frames: bool) -> Iterator[Line]:
     """The state of a thread, its calls in progress and its Python frames."""
     yield (Span(format_thread_name(thread), "head"), Span(f"  {format_thread_state(thread, snapshot)}"))
     yield from open_call_lines(thread, snapshot)
     if thread.python is not None and thread.python.is_changing:
         yield render_text_line(f"{'':{_INDENT}}Its frames changed while they were read:", "dim")
-    yield from frame_lines(python_frames(thread), all_frames=all_frames)
+    yield from render_frame_lines(python_frames(thread), all_frames=all_frames)
 
 
 def open_call_lines(thread: LiveThread, snapshot: ProcessSnapshot) -> Iterator[Line]:
@@ -120,7 +120,7 @@ def open_call_lines(thread: LiveThread, snapshot: ProcessSnapshot) -> Iterator[L
     for call in reversed(thread.open_calls):
         yield (
             Span(f"{'':{_INDENT}}in "),
-            Span(printable(call.function), "native"),
+            Span(make_printable(call.function), "native"),
             Span(f"  {_format_start(snapshot, call)}"),
         )
 
@@ -133,7 +133,7 @@ def _format_start(snapshot: ProcessSnapshot, call: OpenCall) -> str:
 
 def format_thread_name(thread: LiveThread) -> str:
     """The displayed name: `main`, or the kernel's name with the thread id."""
-    return "main" if thread.is_main else f"{printable(thread.name)} ({thread.tid})"
+    return "main" if thread.is_main else f"{make_printable(thread.name)} ({thread.tid})"
 
 
 def format_thread_state(thread: LiveThread, snapshot: ProcessSnapshot) -> str:
@@ -156,41 +156,41 @@ def _format_activity(thread: LiveThread, task: Task, snapshot: ProcessSnapshot) 
         return f"waits for a mutex that {owner}"
     text = _ACTIVITIES[task.activity]
     if task.activity is Activity.INPUT:
-        subject = f" ({printable(task.subject)})" if task.subject else ""
+        subject = f" ({make_printable(task.subject)})" if task.subject else ""
         text = f"waits in {task.call}{subject}"
     if task.until_ns is not None and task.until_ns > snapshot.time_ns:
         text = f"{text}, for {words.format_duration(task.until_ns - snapshot.time_ns)} more"
     return text
 
 
-def frame_lines(frames: Sequence[LiveFrame], *, all_frames: bool) -> Iterator[Line]:
+def render_frame_lines(frames: Sequence[LiveFrame], *, all_frames: bool) -> Iterator[Line]:
     """Frames, innermost first, the user's highlighted; libraries' frames below the user's innermost one are counted."""
     first = next((index for index, frame in enumerate(frames) if frame.is_user_code), len(frames))
-    width = min(max((len(printable(frame.function)) for frame in frames), default=0), _MAX_NAME_WIDTH)
+    width = min(max((len(make_printable(frame.function)) for frame in frames), default=0), _MAX_NAME_WIDTH)
     hidden = 0
     for index, frame in enumerate(frames):
         if index > first and not frame.is_user_code and not all_frames:
             hidden += 1
             continue
-        yield from _hidden_line(hidden)
+        yield from _render_hidden_line(hidden)
         hidden = 0
         mark = ">" if index == first else " "
-        name = printable(frame.function).ljust(width)
+        name = make_printable(frame.function).ljust(width)
         yield (
             Span(f"{'':{_INDENT}}{mark} "),
             Span(name, "python" if frame.is_user_code else "dim"),
             Span("  "),
-            *frame_location_line(frame),
+            *render_frame_location_line(frame),
         )
-    yield from _hidden_line(hidden)
+    yield from _render_hidden_line(hidden)
 
 
-def _hidden_line(hidden: int) -> Iterator[Line]:
+def _render_hidden_line(hidden: int) -> Iterator[Line]:
     if hidden:
         yield render_text_line(f"{'':{_INDENT}}  … {words.count(hidden, 'frame')} of libraries", "dim")
 
 
-def frame_location_line(frame: LiveFrame) -> Line:
+def render_frame_location_line(frame: LiveFrame) -> Line:
     """The line of a frame, with a link to its file if it exists."""
     if not frame.file.startswith("/"):
         return render_stated_line(f"{frame.file}:{frame.line}", None, ())
@@ -213,42 +213,42 @@ _VERDICTS = {
 }
 
 
-def diagnosis_lines(diagnosis: Diagnosis, snapshot: ProcessSnapshot) -> Iterator[Line]:
+def render_diagnosis_lines(diagnosis: Diagnosis, snapshot: ProcessSnapshot) -> Iterator[Line]:
     """The verdict and its cause, each thread from the cause to the main thread with its line, and the process."""
     style = "error" if diagnosis.verdict == "hang" else "head"
-    yield (Span(f"{_VERDICTS[diagnosis.verdict]}: ", style), Span(printable(diagnosis.cause.text)))
+    yield (Span(f"{_VERDICTS[diagnosis.verdict]}: ", style), Span(make_printable(diagnosis.cause.text)))
     yield from _step_place(diagnosis.cause, snapshot)
     for step in diagnosis.steps:
         yield ()
         yield render_text_line(step.text)
         yield from _step_place(step, snapshot)
-    yield from _crash_lines(snapshot)
+    yield from _render_crash_lines(snapshot)
     if snapshot.hang_report:
         yield ()
         yield render_text_line("Before the end, the watchdog (`--hang-after`) reported:", "head")
         yield from (render_text_line(f"{'':{_INDENT}}{line}") for line in snapshot.hang_report.splitlines())
     yield ()
-    yield render_text_line(_process_text(snapshot), "dim")
+    yield render_text_line(_format_process_text(snapshot), "dim")
     for problem in filter(None, (snapshot.problem, snapshot.remedy, snapshot.capture_problem)):
         yield render_text_line(problem, "error")
 
 
-def _crash_lines(snapshot: ProcessSnapshot) -> Iterator[Line]:
+def _render_crash_lines(snapshot: ProcessSnapshot) -> Iterator[Line]:
     """The Python frames at which a signal ended the process, and the command that shows the native ones."""
     if snapshot.crash_file:
         yield ()
         yield render_text_line(
             "It crashed here:" if snapshot.crash_frames else "It crashed. Its Python frames are unknown.", "head"
         )
-        yield from frame_lines(snapshot.crash_frames, all_frames=False)
+        yield from render_frame_lines(snapshot.crash_frames, all_frames=False)
         command = format_command("explain", _shorten_path(snapshot.crash_file))
         yield render_text_line(f"{'':{_INDENT}}Native frames: {command}", "dim")
 
 
 def _step_place(step: Step, snapshot: ProcessSnapshot) -> Iterator[Line]:
     if step.line is not None:
-        place = (Span(f"{'':{_INDENT}}"), *frame_location_line(step.line))
-        yield (*place, Span(f" in {printable(step.line.function)}", "dim"))
+        place = (Span(f"{'':{_INDENT}}"), *render_frame_location_line(step.line))
+        yield (*place, Span(f" in {make_printable(step.line.function)}", "dim"))
         if text := _read_source_line(step.line, snapshot):
             yield render_text_line(f"{'':{2 * _INDENT}}{truncate(text, _MAX_TEXT)}")
 

@@ -8,8 +8,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from framedex.base import words
-from framedex.base.plaintext import printable, truncate
-from framedex.commands.output.render_calls import caller_lines, hidden_rows_line, python_line
+from framedex.base.plaintext import make_printable, truncate
+from framedex.commands.output.render_calls import render_caller_lines, render_hidden_rows_line, render_python_line
 from framedex.commands.output.terminal import Line, Span, format_row, measure_columns, render_text_line
 from framedex.texts.costs import (
     MAX_SHARES,
@@ -37,7 +37,7 @@ _INDENT = 2  # columns before the lines of a device
 _HEADS = ("%", "at peak", "buffers", "at end", "most", "allocated")
 
 
-def memory_lines(devices: Sequence[DeviceMemory], limit: int, *, shows_capture: bool) -> Iterator[Line]:
+def render_memory_lines(devices: Sequence[DeviceMemory], limit: int, *, shows_capture: bool) -> Iterator[Line]:
     """Each device with its memory over time, and the lines that allocated it, at most `limit` (0: all).
 
     Devices with equal figures appear once, with the times and calls of the first one.
@@ -48,19 +48,19 @@ def memory_lines(devices: Sequence[DeviceMemory], limit: int, *, shows_capture: 
     for group in groups.values():
         device = group[0]
         yield ()
-        yield from _device_lines(device, _format_device_names(group), shows_capture=shows_capture)
+        yield from _render_device_lines(device, _format_device_names(group), shows_capture=shows_capture)
         if device.lines:
-            yield from _table_lines(device, device.lines[: limit or None])
-        yield from hidden_rows_line(len(device.lines) - limit if limit else 0, "line", indent=_INDENT)
+            yield from _render_table_lines(device, device.lines[: limit or None])
+        yield from render_hidden_rows_line(len(device.lines) - limit if limit else 0, "line", indent=_INDENT)
         if device.large_program is not None:
-            yield from program_peak_lines(device.large_program, limit)
+            yield from render_program_peak_lines(device.large_program, limit)
         failures = [[*same] for _, same in groupby(device.failures, _without_call)]
         for same in failures[: limit or None]:
-            yield from _failure_lines(same)
+            yield from _render_failure_lines(same)
             if (program := same[0].program) is not None and program != device.program and program.temporaries:
-                yield from program_peak_lines(program, limit)
+                yield from render_program_peak_lines(program, limit)
         hidden = sum(map(len, failures[limit:])) if limit else 0
-        yield from hidden_rows_line(hidden, "call", " that ran out of memory", _INDENT)
+        yield from render_hidden_rows_line(hidden, "call", " that ran out of memory", _INDENT)
 
 
 def _without_times(device: DeviceMemory) -> DeviceMemory:
@@ -77,26 +77,26 @@ def _format_device_names(devices: Sequence[DeviceMemory]) -> str:
     if not all(device.device.isdigit() for device in devices):
         return f"{', '.join(map(format_device_name, devices))}, each"
     numbers = sorted(int(device.device) for device in devices)
-    return f"devices {words.number_ranges(numbers)}, each"
+    return f"devices {words.format_ranges(numbers)}, each"
 
 
-def _device_lines(device: DeviceMemory, name: str, *, shows_capture: bool) -> Iterator[Line]:
+def _render_device_lines(device: DeviceMemory, name: str, *, shows_capture: bool) -> Iterator[Line]:
     owner = f" of capture {device.capture}" if shows_capture else ""
-    peak = f"peak {words.size(device.peak)} at {words.seconds(device.peak_time)} s"
+    peak = f"peak {words.format_size(device.peak)} at {words.format_seconds(device.peak_time)} s"
     call = f"  (call {device.peak_call})" if device.peak_call else ""
     yield (
         Span(f"{name}{owner}", "head"),
         Span(f"  {peak}"),
         Span(call, "dim"),
         Span(_format_program_parts(device)),
-        Span(f"  at the end {words.size(device.at_end)}  {words.count(device.buffers, 'buffer')}"),
+        Span(f"  at the end {words.format_size(device.at_end)}  {words.count(device.buffers, 'buffer')}"),
     )
     if len(device.over_time) > 1:
         first, last = device.over_time[0][0], device.over_time[-1][0]
         yield (
-            Span(f"  {words.seconds(first)} s ", "dim"),
+            Span(f"  {words.format_seconds(first)} s ", "dim"),
             Span(draw_sparkline(device.over_time, _COLUMNS)),
-            Span(f" {words.seconds(last)} s", "dim"),
+            Span(f" {words.format_seconds(last)} s", "dim"),
         )
     if device.unsized:
         text = f"  {words.count(device.unsized, 'more buffer')} of unknown size, not in these sums"
@@ -106,31 +106,33 @@ def _device_lines(device: DeviceMemory, name: str, *, shows_capture: bool) -> It
 def _format_program_parts(device: DeviceMemory) -> str:
     """`, 32.0 MiB of it temporaries of programs`; empty if there are none."""
     parts = ((device.temporaries, "temporaries of programs"), (device.code, "their code"))
-    texts = [f"{words.size(size)} of it {what}" for size, what in parts if size]
+    texts = [f"{words.format_size(size)} of it {what}" for size, what in parts if size]
     return f", {', '.join(texts)}" if texts else ""
 
 
-def _table_lines(device: DeviceMemory, lines: Sequence[LineMemory]) -> Iterator[Line]:
-    cells = [_row_cells(line, device.peak) for line in lines]
+def _render_table_lines(device: DeviceMemory, lines: Sequence[LineMemory]) -> Iterator[Line]:
+    cells = [_format_row_cells(line, device.peak) for line in lines]
     widths = measure_columns(_HEADS, *cells)
     yield (Span(f"{format_row(_HEADS, widths)}  line", "dim"),)
     for line, row_cells in zip(lines, cells, strict=True):
         before = f"{format_row(row_cells, widths)}  "
-        yield (Span(before), *python_line(line.line, 0))
+        yield (Span(before), *render_python_line(line.line, 0))
         below = len(before) + _INDENT
-        yield from caller_lines(line.outward, below)
+        yield from render_caller_lines(line.outward, below)
         if line.growth:
-            yield render_text_line(f"{'':{below}}each of {line.rounds:,} rounds leaves {words.size(line.growth)}")
+            yield render_text_line(
+                f"{'':{below}}each of {line.rounds:,} rounds leaves {words.format_size(line.growth)}"
+            )
 
 
-def _row_cells(line: LineMemory, peak: int) -> tuple[str, ...]:
+def _format_row_cells(line: LineMemory, peak: int) -> tuple[str, ...]:
     return (
         f"{100 * line.at_peak / (peak or 1):.0f}",
-        words.size(line.at_peak),
+        words.format_size(line.at_peak),
         f"{line.buffers_at_peak:,} of {line.buffers:,}",
-        words.size(line.at_end),
-        words.size(line.most),
-        words.size(line.allocated),
+        words.format_size(line.at_end),
+        words.format_size(line.most),
+        words.format_size(line.allocated),
     )
 
 
@@ -138,12 +140,12 @@ _PROGRAM_HEADS = ("%", "size", "buffers", "largest")
 _MAX_SHAPE_LENGTH = 40  # characters
 
 
-def program_peak_lines(program: ProgramPeak, limit: int) -> Iterator[Line]:
+def render_program_peak_lines(program: ProgramPeak, limit: int) -> Iterator[Line]:
     """The temporaries alive at the peak of a program, by line, and the changes that would lower the peak."""
-    name = printable(program.function) or "the program"
+    name = make_printable(program.function) or "the program"
     yield ()
     if not program.steps:
-        size = words.size(program.temporaries)
+        size = words.format_size(program.temporaries)
         yield render_text_line(
             f"  in {name}: {size} of temporaries; the capture has no readable schedule of the program"
         )
@@ -151,42 +153,52 @@ def program_peak_lines(program: ProgramPeak, limit: int) -> Iterator[Line]:
     how = format_temporaries_source(program)
     yield (
         Span(f"  in {name}", "head"),
-        Span(f"  {words.size(program.temporaries)} of temporaries  (compiled by call {program.compile_call})", "dim"),
+        Span(
+            f"  {words.format_size(program.temporaries)} of temporaries  (compiled by call {program.compile_call})",
+            "dim",
+        ),
     )
-    yield (Span(f"  {words.size(program.peak)} alive at step {program.peak_step + 1:,} of {program.steps:,}, {how}"),)
+    yield (
+        Span(
+            f"  {words.format_size(program.peak)} alive at step {program.peak_step + 1:,} of {program.steps:,}, {how}"
+        ),
+    )
     if len(program.over_time) > 1:
         yield (Span(f"  {schedule_chart(program, _COLUMNS)}", "dim"),)
     groups = program.buffers_by_line()
     rows = groups[: limit or None]
-    cells = [_temporary_cells(buffers, program.peak) for _, buffers in rows]
+    cells = [_format_temporary_cells(buffers, program.peak) for _, buffers in rows]
     widths = measure_columns(_PROGRAM_HEADS, *cells)
     yield (Span(f"{format_row(_PROGRAM_HEADS, widths)}  line", "dim"),)
     for (line, buffers), row_cells in zip(rows, cells, strict=True):
         largest = buffers[0]
         near = " or a line near it" if all(buffer.is_near for buffer in buffers) else ""
-        where = python_line(line, 0) if line is not None else (Span("XLA names no line", "dim"),)
+        where = render_python_line(line, 0) if line is not None else (Span("XLA names no line", "dim"),)
         op = largest.op or largest.opcode
         before = f"{format_row(row_cells, widths)}  "
-        yield (Span(before), *where, Span(f"{near}  {printable(op)}", "dim"))
-        yield from share_lines(largest.instruction, largest.shares, len(before) + _INDENT)
-    yield from hidden_rows_line(len(groups) - len(rows), "line", indent=_INDENT)
+        yield (Span(before), *where, Span(f"{near}  {make_printable(op)}", "dim"))
+        yield from render_share_lines(largest.instruction, largest.shares, len(before) + _INDENT)
+    yield from render_hidden_rows_line(len(groups) - len(rows), "line", indent=_INDENT)
     for saving in program.savings:
-        place = (Span(" "), *python_line(saving.line, 0)) if saving.line is not None else ()
-        yield (Span(f"  {printable(format_saving(saving))}"), *place)
+        place = (Span(" "), *render_python_line(saving.line, 0)) if saving.line is not None else ()
+        yield (Span(f"  {make_printable(format_saving(saving))}"), *place)
 
 
-def share_lines(instruction: str, shares: Sequence[tuple[PythonLine, float]], indent: int) -> Iterator[Line]:
+def render_share_lines(instruction: str, shares: Sequence[tuple[PythonLine, float]], indent: int) -> Iterator[Line]:
     """The lines that XLA fused into an instruction, with their shares of its ops."""
     for line, share in shares[:MAX_SHARES]:
-        yield (Span(f"{'':{indent}}{share:.0%} of {printable(instruction)}: ", "dim"), *python_line(line, 0))
-    yield from hidden_rows_line(len(shares) - MAX_SHARES, "line", indent=indent)
+        yield (
+            Span(f"{'':{indent}}{share:.0%} of {make_printable(instruction)}: ", "dim"),
+            *render_python_line(line, 0),
+        )
+    yield from render_hidden_rows_line(len(shares) - MAX_SHARES, "line", indent=indent)
 
 
-def _temporary_cells(buffers: Sequence[TemporaryBuffer], peak: int) -> tuple[str, ...]:
+def _format_temporary_cells(buffers: Sequence[TemporaryBuffer], peak: int) -> tuple[str, ...]:
     size = sum(buffer.size for buffer in buffers)
     return (
-        *(f"{100 * size / (peak or 1):.0f}", words.size(size), f"{len(buffers):,}"),
-        truncate(printable(buffers[0].shape), _MAX_SHAPE_LENGTH),
+        *(f"{100 * size / (peak or 1):.0f}", words.format_size(size), f"{len(buffers):,}"),
+        truncate(make_printable(buffers[0].shape), _MAX_SHAPE_LENGTH),
     )
 
 
@@ -195,15 +207,15 @@ def _without_call(failure: OutOfMemory) -> OutOfMemory:
     return replace(failure, call=0, time=0)
 
 
-def _failure_lines(same: Sequence[OutOfMemory]) -> Iterator[Line]:
+def _render_failure_lines(same: Sequence[OutOfMemory]) -> Iterator[Line]:
     failure = same[0]
     calls = f"call {failure.call}" if len(same) == 1 else f"{len(same):,} calls from call {failure.call} on"
-    requested = f" when {words.size(failure.wanted)} were requested" if failure.wanted is not None else ""
-    text = f"  {calls} ran out of memory{requested}, {words.size(failure.alive)} alive: "
-    yield (Span(text, "error"), *python_line(failure.line, 0))
-    yield from map(_holder_line, failure.held[:_MAX_HOLDERS])
+    requested = f" when {words.format_size(failure.wanted)} were requested" if failure.wanted is not None else ""
+    text = f"  {calls} ran out of memory{requested}, {words.format_size(failure.alive)} alive: "
+    yield (Span(text, "error"), *render_python_line(failure.line, 0))
+    yield from map(_render_holder_line, failure.held[:_MAX_HOLDERS])
 
 
-def _holder_line(alive: LiveBuffers) -> Line:
-    text = f"    {words.size(alive.size)} in {words.count(alive.buffers, 'buffer')}  "
-    return (Span(text), *python_line(alive.line, 0))
+def _render_holder_line(alive: LiveBuffers) -> Line:
+    text = f"    {words.format_size(alive.size)} in {words.count(alive.buffers, 'buffer')}  "
+    return (Span(text), *render_python_line(alive.line, 0))

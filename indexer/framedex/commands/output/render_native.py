@@ -7,17 +7,17 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from framedex.base import words
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.commands.output.render_live import (
     format_thread_name,
     format_thread_state,
-    frame_location_line,
     open_call_lines,
-    process_lines,
+    render_frame_location_line,
+    render_process_lines,
 )
-from framedex.commands.output.render_stacks import found_frame_lines, frame_document
+from framedex.commands.output.render_stacks import build_frame_document, render_found_frame_lines
 from framedex.commands.output.terminal import Line, Span, render_text_line
-from framedex.live.documents import snapshot_document
+from framedex.live.documents import build_snapshot_document
 from framedex.live.model import LiveFrame
 from framedex.live.runtime import is_python_binary
 
@@ -31,40 +31,40 @@ if TYPE_CHECKING:
 _MAX_THREAD_IDS = 4  # ids listed in the heading of threads with the same stack
 
 
-def core_lines(stacks: ProcessStacks, names: NamedFrames, *, all_frames: bool) -> Iterator[Line]:
+def render_core_lines(stacks: ProcessStacks, names: NamedFrames, *, all_frames: bool) -> Iterator[Line]:
     """The process and the stacks of its threads; threads with the same stack are shown together."""
-    yield (Span(_process_text(stacks), "head"),)
+    yield (Span(_format_process_text(stacks), "head"),)
     yield from (render_text_line(problem, "error") for problem in stacks.problems)
     for threads in _threads_by_stack(stacks.threads):
         yield ()
-        yield _core_heading(threads, stacks)
-        yield from _stack_lines(threads[0].merged, names, all_frames=all_frames)
+        yield _render_core_heading(threads, stacks)
+        yield from _render_stack_lines(threads[0].merged, names, all_frames=all_frames)
 
 
-def native_snapshot_lines(
+def render_native_snapshot_lines(
     snapshot: ProcessSnapshot, stacks: ProcessStacks, names: NamedFrames, *, all_frames: bool
 ) -> Iterator[Line]:
     """A living process and the stacks of its threads, with their states and calls in progress."""
-    yield from process_lines(snapshot)
+    yield from render_process_lines(snapshot)
     yield from (render_text_line(problem, "error") for problem in stacks.problems)
     live_threads = {thread.tid: thread for thread in snapshot.threads}
     for threads in _threads_by_stack(stacks.threads):
         yield ()
         thread = live_threads.get(threads[0].tid)
         if thread is None or len(threads) > 1:
-            yield _core_heading(threads, stacks)
+            yield _render_core_heading(threads, stacks)
         else:
             yield (Span(format_thread_name(thread), "head"), Span(f"  {format_thread_state(thread, snapshot)}"))
             yield from open_call_lines(thread, snapshot)
-        yield from _stack_lines(threads[0].merged, names, all_frames=all_frames)
+        yield from _render_stack_lines(threads[0].merged, names, all_frames=all_frames)
 
 
-def _process_text(stacks: ProcessStacks) -> str:
+def _format_process_text(stacks: ProcessStacks) -> str:
     image = stacks.image
     python = f", Python {stacks.python_version}" if stacks.python_version else ""
     cause = f"killed by {image.signal}" if image.signal else "was not killed by a signal"
     address = f" at address {image.fault_address:#x}" if image.fault_address is not None else ""
-    program = printable(words.shorten_command(image.command)) or "a program"
+    program = make_printable(words.shorten_command(image.command)) or "a program"
     return f"{program}: process {image.pid}{python}, {cause}{address}"
 
 
@@ -82,7 +82,7 @@ def _is_python(thread: ThreadStack) -> bool:
     return bool(thread.merged.apart) or any(isinstance(frame, LiveFrame) for frame in thread.merged.frames)
 
 
-def _core_heading(threads: Sequence[ThreadStack], stacks: ProcessStacks) -> Line:
+def _render_core_heading(threads: Sequence[ThreadStack], stacks: ProcessStacks) -> Line:
     tid = threads[0].tid
     name = f"main ({tid})" if tid == stacks.image.pid else f"thread {tid}"
     gil = "  holds the GIL" if threads[0].has_gil else ""
@@ -97,7 +97,7 @@ def _group_name(threads: Sequence[ThreadStack]) -> str:
     return f"{words.count(len(threads), 'thread')} ({ids}{', …' if len(threads) > _MAX_THREAD_IDS else ''})"
 
 
-def _stack_lines(stack: MergedStack, names: NamedFrames, *, all_frames: bool) -> Iterator[Line]:
+def _render_stack_lines(stack: MergedStack, names: NamedFrames, *, all_frames: bool) -> Iterator[Line]:
     """The frames, innermost first. Callers of Python that are libraries are counted."""
     frames = stack.frames
     innermost = next((index for index, frame in enumerate(frames) if isinstance(frame, LiveFrame)), len(frames))
@@ -109,16 +109,16 @@ def _stack_lines(stack: MergedStack, names: NamedFrames, *, all_frames: bool) ->
         if not all_frames and index > innermost and _is_hidden(frame, is_outward=index > first):
             hidden += 1
             continue
-        yield from _hidden_line(hidden)
+        yield from _render_hidden_line(hidden)
         hidden = 0
-        yield from _frame_lines(frame, names, is_first=index == first)
-    yield from _hidden_line(hidden)
+        yield from _render_frame_lines(frame, names, is_first=index == first)
+    yield from _render_hidden_line(hidden)
     if stack.problem:
         yield render_text_line(f"  The stack ends here: {stack.problem}.", "error")
     if stack.apart:
         yield render_text_line("  Python frames outside of these:", "dim")
         for frame in stack.apart:
-            yield from _frame_lines(frame, names, is_first=False)
+            yield from _render_frame_lines(frame, names, is_first=False)
 
 
 def _is_hidden(frame: NativeFrame | LiveFrame, *, is_outward: bool) -> bool:
@@ -128,21 +128,26 @@ def _is_hidden(frame: NativeFrame | LiveFrame, *, is_outward: bool) -> bool:
     return frame.module is not None and is_python_binary(frame.module.path)
 
 
-def _hidden_line(hidden: int) -> Iterator[Line]:
+def _render_hidden_line(hidden: int) -> Iterator[Line]:
     if hidden:
         yield render_text_line(f"    … {words.count(hidden, 'frame')} of libraries", "dim")
 
 
-def _frame_lines(frame: NativeFrame | LiveFrame, names: NamedFrames, *, is_first: bool) -> Iterator[Line]:
+def _render_frame_lines(frame: NativeFrame | LiveFrame, names: NamedFrames, *, is_first: bool) -> Iterator[Line]:
     if isinstance(frame, LiveFrame):
         mark, style = ">" if is_first else " ", "python" if frame.is_user_code else "dim"
-        yield (Span(f"{mark} "), Span(printable(frame.function), style), Span("  "), *frame_location_line(frame))
+        yield (
+            Span(f"{mark} "),
+            Span(make_printable(frame.function), style),
+            Span("  "),
+            *render_frame_location_line(frame),
+        )
         return
     for found in names[frame]:
-        yield from found_frame_lines(found)
+        yield from render_found_frame_lines(found)
 
 
-def core_document(stacks: ProcessStacks, names: NamedFrames) -> dict[str, Any]:
+def build_core_document(stacks: ProcessStacks, names: NamedFrames) -> dict[str, Any]:
     """The process of a core file and the stacks of its threads, as a JSON document."""
     return {
         "pid": stacks.image.pid,
@@ -152,30 +157,32 @@ def core_document(stacks: ProcessStacks, names: NamedFrames) -> dict[str, Any]:
         "python_version": stacks.python_version,
         "problems": list(stacks.problems),
         "threads": [
-            {"tid": thread.tid, "has_gil": thread.has_gil, **_stack_document(thread.merged, names)}
+            {"tid": thread.tid, "has_gil": thread.has_gil, **_build_stack_document(thread.merged, names)}
             for thread in stacks.threads
         ],
     }
 
 
-def native_snapshot_document(snapshot: ProcessSnapshot, stacks: ProcessStacks, names: NamedFrames) -> dict[str, Any]:
+def build_native_snapshot_document(
+    snapshot: ProcessSnapshot, stacks: ProcessStacks, names: NamedFrames
+) -> dict[str, Any]:
     """A living process as a JSON document: that of `live`, with the merged stack of each thread."""
-    merged = {thread.tid: _stack_document(thread.merged, names) for thread in stacks.threads}
-    document = snapshot_document(snapshot)
+    merged = {thread.tid: _build_stack_document(thread.merged, names) for thread in stacks.threads}
+    document = build_snapshot_document(snapshot)
     for thread in document["threads"]:
         thread["stack"] = merged.get(thread["tid"])
     return document | {"native_problems": list(stacks.problems)}
 
 
-def _stack_document(stack: MergedStack, names: NamedFrames) -> dict[str, Any]:
+def _build_stack_document(stack: MergedStack, names: NamedFrames) -> dict[str, Any]:
     return {
-        "frames": [document for frame in stack.frames for document in _frame_documents(frame, names)],
+        "frames": [document for frame in stack.frames for document in _build_frame_documents(frame, names)],
         "frames_apart": [asdict(frame) for frame in stack.apart],
         "problem": stack.problem,
     }
 
 
-def _frame_documents(frame: NativeFrame | LiveFrame, names: NamedFrames) -> list[dict[str, Any]]:
+def _build_frame_documents(frame: NativeFrame | LiveFrame, names: NamedFrames) -> list[dict[str, Any]]:
     if isinstance(frame, LiveFrame):
         return [{"language": "python", **asdict(frame), "is_users": frame.is_user_code}]
-    return [frame_document(found) for found in names[frame]]
+    return [build_frame_document(found) for found in names[frame]]

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from framedex.base import words
-from framedex.base.plaintext import printable
-from framedex.commands.output.render_live import frame_location_line, process_lines, thread_lines
+from framedex.base.plaintext import make_printable
+from framedex.commands.output.render_live import render_frame_location_line, render_process_lines, render_thread_lines
 from framedex.commands.output.terminal import Line, Span, format_row, measure_columns, render_text_line
 from framedex.fleet.running.reports import MAX_LINES
 from framedex.fleet.running.states import RankActivity
@@ -23,7 +23,7 @@ _INDENT = "  "
 _MAX_GROUPS = 20
 
 
-def job_lines(report: JobReport) -> Iterator[Line]:
+def render_job_lines(report: JobReport) -> Iterator[Line]:
     """The verdict with the lines of the ranks to blame, then all ranks, those with equal states together."""
     job, diagnosis, now, last = report.job, report.diagnosis, report.now, report.last
     states = {each.rank: each for each in job.ranks}
@@ -36,7 +36,7 @@ def job_lines(report: JobReport) -> Iterator[Line]:
             yield from _rank_lines(rank, (states[rank].line, states[rank].function), (None, ""))
     yield ()
     hosts = len({each.host for each in job.ranks})
-    name = f"{printable(job.name)}: " if job.name else ""
+    name = f"{make_printable(job.name)}: " if job.name else ""
     yield render_text_line(f"{name}{words.count(len(job.ranks), 'rank')} on {words.count(hosts, 'host')}", "head")
     yield from _group_lines(job)
 
@@ -48,17 +48,17 @@ def rank_snapshot_lines(snapshots: Mapping[int, ProcessSnapshot], count: int, *,
     """
     for rank, snapshot in snapshots.items():
         yield render_text_line(f"rank {rank}", "head")
-        yield from process_lines(snapshot)
+        yield from render_process_lines(snapshot)
         for thread in snapshot.threads:
             if thread.tid == snapshot.pid or thread.open_calls:
-                yield from thread_lines(thread, snapshot, all_frames=all_frames)
+                yield from render_thread_lines(thread, snapshot, all_frames=all_frames)
         yield ()
     if others := count - len(snapshots):
         yield render_text_line(f"… {words.count(others, 'more rank')}; `framedex ranks` lists all of them", "dim")
 
 
 def _verdict(job: RunningJob, diagnosis: JobDiagnosis) -> tuple[str, str]:
-    which = f"{'rank' if len(diagnosis.blamed) == 1 else 'ranks'} {words.number_ranges(diagnosis.blamed)}"
+    which = f"{'rank' if len(diagnosis.blamed) == 1 else 'ranks'} {words.format_ranges(diagnosis.blamed)}"
     have = "has" if len(diagnosis.blamed) == 1 else "have"
     waiting = f"{words.count(len(diagnosis.waiting), 'rank')} {'waits' if len(diagnosis.waiting) == 1 else 'wait'}"
     match diagnosis.verdict:
@@ -66,7 +66,7 @@ def _verdict(job: RunningJob, diagnosis: JobDiagnosis) -> tuple[str, str]:
             return "Missing", f"{which} of {job.size} {have} no capture, and {waiting}."
         case RankVerdict.DIFFERENT_PROGRAM:
             wait = "waits" if len(diagnosis.blamed) == 1 else "wait"
-            names = printable(words.format_first_names(diagnosis.programs, "program"))
+            names = make_printable(words.format_first_names(diagnosis.programs, "program"))
             program = f"a different program from most, {names}," if names else "a different program from most"
             return "Differs", f"{which} compiled {program} and {wait}."
         case RankVerdict.ENDED:
@@ -85,14 +85,14 @@ def _verdict(job: RunningJob, diagnosis: JobDiagnosis) -> tuple[str, str]:
 
 def _rank_lines(rank: int, now: RankLine, last: RankLine) -> Iterator[Line]:
     if now[0] is not None:
-        called = f", in {printable(now[1])}" if now[1] else ""
-        place = Span(f" in {printable(now[0].function)}{called}", "dim")
-        yield (Span(f"{_INDENT}rank {rank} is at "), *frame_location_line(now[0]), place)
+        called = f", in {make_printable(now[1])}" if now[1] else ""
+        place = Span(f" in {make_printable(now[0].function)}{called}", "dim")
+        yield (Span(f"{_INDENT}rank {rank} is at "), *render_frame_location_line(now[0]), place)
     if last[0] is not None:
         yield (
             Span(f"{_INDENT}rank {rank} made its last call at "),
-            *frame_location_line(last[0]),
-            Span(f" ({printable(last[1])})", "dim"),
+            *render_frame_location_line(last[0]),
+            Span(f" ({make_printable(last[1])})", "dim"),
         )
 
 
@@ -108,7 +108,7 @@ def _group_lines(job: RunningJob) -> Iterator[Line]:
     widths = measure_columns(header, *(row[:4] for row in rows))
     yield render_text_line(format_row(header, widths, 0), "dim")
     for *cells, line in rows:
-        place = (Span("  "), *frame_location_line(line)) if line is not None else ()
+        place = (Span("  "), *render_frame_location_line(line)) if line is not None else ()
         yield (Span(format_row(cells, widths, 0)), *place)
     if len(ordered) > _MAX_GROUPS:
         yield render_text_line(f"… {len(ordered) - _MAX_GROUPS} more groups; --json lists all ranks", "dim")
@@ -119,7 +119,7 @@ def _row(group: Sequence[RankState], now_ns: int) -> tuple[str, str, str, str, L
     since = [each.since_unix_ns for each in group if each.since_unix_ns is not None]
     age = words.format_duration(max(now_ns - min(since), 0)) if since else "-"
     return (
-        words.number_ranges([each.rank for each in group]),
+        words.format_ranges([each.rank for each in group]),
         _format_calls(group),
         age,
         _format_activity(first),
@@ -143,4 +143,4 @@ def _format_activity(state: RankState) -> str:
     }[state.activity]
     if state.dispatched is not None:
         text += f" of line {state.dispatched.line}"
-    return printable(", ".join(filter(None, (text, state.end))))
+    return make_printable(", ".join(filter(None, (text, state.end))))

@@ -29,10 +29,10 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from framedex.base import words
-from framedex.base.plaintext import printable
-from framedex.commands.output.render_calls import python_line
+from framedex.base.plaintext import make_printable
+from framedex.commands.output.render_calls import render_python_line
 from framedex.commands.output.terminal import Line, Span, render_text_line
-from framedex.plugins.replay.call_lines import program_line
+from framedex.plugins.replay.call_lines import find_program_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,30 +81,30 @@ def replay_lines(answer: ReplayAnswer) -> Iterator[Line]:
     verdict = answer.verdict
     yield (
         Span("capture".ljust(_LABEL), "dim"),
-        Span(printable(f"{answer.path.name}: {answer.command}"), "head"),
+        Span(make_printable(f"{answer.path.name}: {answer.command}"), "head"),
     )
-    yield _labelled_line("plug-in", _format_plugin(answer))
-    yield _labelled_line("replayed", _format_replayed_calls(answer))
+    yield _render_labelled_line("plug-in", _format_plugin(answer))
+    yield _render_labelled_line("replayed", _format_replayed_calls(answer))
     if answer.plan.seeded:
         seeded = words.count(answer.plan.seeded, "sent buffer")
-        yield _labelled_line("inputs", f"{seeded} without a recorded content, filled from the seed. {_RECORD}")
+        yield _render_labelled_line("inputs", f"{seeded} without a recorded content, filled from the seed. {_RECORD}")
     if verdict.inexact:
-        yield _labelled_line("handlers", verdict.inexact_note)
-    yield _labelled_line("compared", _format_comparison(answer))
-    yield from _difference_lines(answer)
-    yield from _non_finite_lines(answer)
-    yield from _bisection_lines(answer)
-    yield from _problem_lines(answer)
+        yield _render_labelled_line("handlers", verdict.inexact_note)
+    yield _render_labelled_line("compared", _format_comparison(answer))
+    yield from _render_difference_lines(answer)
+    yield from _render_non_finite_lines(answer)
+    yield from _render_bisection_lines(answer)
+    yield from _render_problem_lines(answer)
     if verdict.unsteady:
         yield ()
         yield (
             Span(f"{words.count(len(verdict.unsteady), 'read')} differ between repetitions of this replay", "error"),
         )
-        yield python_line(answer.lines.line(verdict.unsteady[0]), _INDENT)
+        yield render_python_line(answer.lines.line(verdict.unsteady[0]), _INDENT)
 
 
-def _labelled_line(label: str, text: str) -> Line:
-    return (Span(label.ljust(_LABEL), "dim"), Span(printable(text)))
+def _render_labelled_line(label: str, text: str) -> Line:
+    return (Span(label.ljust(_LABEL), "dim"), Span(make_printable(text)))
 
 
 def _format_plugin(answer: ReplayAnswer) -> str:
@@ -135,17 +135,17 @@ def _format_comparison(answer: ReplayAnswer) -> str:
     return f"{words.count(verdict.compared, 'content')}, {result}{more}"
 
 
-def _difference_lines(answer: ReplayAnswer) -> Iterator[Line]:
+def _render_difference_lines(answer: ReplayAnswer) -> Iterator[Line]:
     first = answer.verdict.first_difference
     if first is None:
         return
     yield ()
     yield (Span(f"first difference: {_format_producer(answer, first)}", "error"),)
-    yield python_line(answer.lines.line(first.row if first.execution is None else first.execution), _INDENT)
+    yield render_python_line(answer.lines.line(first.row if first.execution is None else first.execution), _INDENT)
     for text in _format_comparisons(first, is_recorded=answer.against is None):
         yield render_text_line(f"{'':{_INDENT}}{text}")
     if first.execution is not None and first.row != first.execution:
-        yield (Span(f"{'':{_INDENT}}read at ", "dim"), *python_line(answer.lines.line(first.row), 0))
+        yield (Span(f"{'':{_INDENT}}read at ", "dim"), *render_python_line(answer.lines.line(first.row), 0))
 
 
 def _format_producer(answer: ReplayAnswer, difference: Difference) -> str:
@@ -189,7 +189,7 @@ def _index_text(flat: int, shape: str) -> str:
     return f"[{','.join(map(str, reversed(places)))}]"
 
 
-def _non_finite_lines(answer: ReplayAnswer) -> Iterator[Line]:
+def _render_non_finite_lines(answer: ReplayAnswer) -> Iterator[Line]:
     found = answer.verdict.non_finite
     if not found:
         return
@@ -200,15 +200,15 @@ def _non_finite_lines(answer: ReplayAnswer) -> Iterator[Line]:
     yield ()
     heading = f"first NaN: {answer.program(first.row)}, execution {number}" if first.nans else ""
     heading = heading or f"no NaN; first infinity: {answer.program(first.row)}, execution {number}"
-    yield (Span(printable(heading), "error"),)
-    yield python_line(answer.lines.line(first.row), _INDENT)
+    yield (Span(make_printable(heading), "error"),)
+    yield render_python_line(answer.lines.line(first.row), _INDENT)
     array = _format_array(first.type, first.shape)
     yield render_text_line(
         f"{'':{_INDENT}}{' and '.join(counts)} in result {first.index} on device {first.device}, {array}"
     )
 
 
-def _bisection_lines(answer: ReplayAnswer) -> Iterator[Line]:
+def _render_bisection_lines(answer: ReplayAnswer) -> Iterator[Line]:
     bisection = answer.verdict.bisection
     if bisection is None:
         return
@@ -221,19 +221,21 @@ def _bisection_lines(answer: ReplayAnswer) -> Iterator[Line]:
     yield ()
     execution = f"{answer.program(bisection.row)}, execution {answer.numbers.get(bisection.row)}"
     if origin.op is None:
-        yield (Span(printable(f"it begins before this program: argument {origin.argument} of {execution}"), "error"),)
+        yield (
+            Span(make_printable(f"it begins before this program: argument {origin.argument} of {execution}"), "error"),
+        )
     else:
-        yield (Span(printable(f"begins at {_format_op(origin.op)} in {execution}"), "error"),)
-        yield python_line(program_line(origin.op.frames), _INDENT)
+        yield (Span(make_printable(f"begins at {_format_op(origin.op)} in {execution}"), "error"),)
+        yield render_python_line(find_program_line(origin.op.frames), _INDENT)
     yield render_text_line(f"{'':{_INDENT}}{_format_element(origin)}")
     for fused in origin.fused:
         yield (
-            Span(f"{'':{_INDENT}}fused with {printable(_format_op(fused))} at ", "dim"),
-            *python_line(program_line(fused.frames), 0),
+            Span(f"{'':{_INDENT}}fused with {make_printable(_format_op(fused))} at ", "dim"),
+            *render_python_line(find_program_line(fused.frames), 0),
         )
     for loop, iteration in reversed(origin.loops):
         head = Span(f"{'':{_INDENT}}iteration {iteration:,} of {_format_op(loop)} at ", "dim")
-        yield (head, *python_line(program_line(loop.frames), 0))
+        yield (head, *render_python_line(find_program_line(loop.frames), 0))
 
 
 def _format_op(op: OriginOp) -> str:
@@ -252,24 +254,27 @@ def _format_array(kind: str, shape: str) -> str:
     return f"{_TYPES.get(kind, kind.lower())}[{shape.replace('x', ',')}]"
 
 
-def _problem_lines(answer: ReplayAnswer) -> Iterator[Line]:
+def _render_problem_lines(answer: ReplayAnswer) -> Iterator[Line]:
     verdict = answer.verdict
     for crash in verdict.crashes:
         yield ()
         of = f" of {answer.against}" if crash.other else ""
         program = "" if crash.row is None else f" in {answer.lines.function(crash.row)} of {answer.program(crash.row)}"
-        yield (Span(printable(f"the replay{of} crashed{program}: {crash.reason}"), "error"),)
+        yield (Span(make_printable(f"the replay{of} crashed{program}: {crash.reason}"), "error"),)
         if crash.row is not None:
-            yield python_line(answer.lines.line(crash.row), _INDENT)
+            yield render_python_line(answer.lines.line(crash.row), _INDENT)
         for line in crash.output.splitlines()[-_MAX_OUTPUT_LINES:]:
             yield render_text_line(f"{'':{_INDENT}}{line}", "dim")
     for failed in verdict.failed[:_MAX_ROWS]:
         yield ()
         of = f" at {answer.against}" if failed.other else ""
         yield (
-            Span(printable(f"{answer.lines.function(failed.row)} failed{of}: {_first_line(failed.message)}"), "error"),
+            Span(
+                make_printable(f"{answer.lines.function(failed.row)} failed{of}: {_first_line(failed.message)}"),
+                "error",
+            ),
         )
-        yield _program_line(answer, failed.row)
+        yield _render_program_line(answer, failed.row)
     reasons = Counter((each.function, each.reason) for each in answer.plan.omitted)
     if reasons or verdict.skipped:
         calls = [words.count(len(answer.plan.omitted), "call")] if reasons else []
@@ -279,12 +284,15 @@ def _problem_lines(answer: ReplayAnswer) -> Iterator[Line]:
     for (function, reason), number in reasons.most_common(_MAX_ROWS):
         first = next(each.row for each in answer.plan.omitted if (each.function, each.reason) == (function, reason))
         yield render_text_line(f"{number:>8,}  {function}: {reason}")
-        yield python_line(answer.lines.line(first), _INDENT)
+        yield render_python_line(answer.lines.line(first), _INDENT)
 
 
-def _program_line(answer: ReplayAnswer, row: int) -> Line:
+def _render_program_line(answer: ReplayAnswer, row: int) -> Line:
     name = answer.program(row)
-    return (Span(f"{'':{_INDENT}}{printable(name)}" + (", " if name else "")), *python_line(answer.lines.line(row), 0))
+    return (
+        Span(f"{'':{_INDENT}}{make_printable(name)}" + (", " if name else "")),
+        *render_python_line(answer.lines.line(row), 0),
+    )
 
 
 def _first_line(message: str) -> str:
@@ -309,10 +317,10 @@ def replay_document(answer: ReplayAnswer) -> dict[str, Any]:
         "skipped": verdict.skipped,
         "inexact": verdict.inexact,
         "seeded": plan.seeded,
-        "first": None if first is None else _difference_document(answer, first),
-        "differences": [_difference_document(answer, each) for each in verdict.differences],
+        "first": None if first is None else _build_difference_document(answer, first),
+        "differences": [_build_difference_document(answer, each) for each in verdict.differences],
         "non_finite": [
-            _array_document(answer, each) | {"nans": each.nans, "infinities": each.infinities}
+            _build_array_document(answer, each) | {"nans": each.nans, "infinities": each.infinities}
             for each in verdict.non_finite
         ],
         "omitted": [_call_document(answer, each.row) | {"reason": each.reason} for each in plan.omitted],
@@ -325,7 +333,7 @@ def replay_document(answer: ReplayAnswer) -> dict[str, Any]:
             for each in verdict.crashes
         ],
         "unsteady": [_call_document(answer, row) for row in verdict.unsteady],
-        "bisection": None if verdict.bisection is None else _bisection_document(answer, verdict.bisection),
+        "bisection": None if verdict.bisection is None else _build_bisection_document(answer, verdict.bisection),
     }
 
 
@@ -340,29 +348,29 @@ def _call_document(answer: ReplayAnswer, row: int) -> dict[str, Any]:
     }
 
 
-def _array_document(answer: ReplayAnswer, each: Difference | NonFinite) -> dict[str, Any]:
+def _build_array_document(answer: ReplayAnswer, each: Difference | NonFinite) -> dict[str, Any]:
     place = {"device": each.device, "index": each.index, "type": each.type, "shape": each.shape}
     return {"call": _call_document(answer, each.row)} | place
 
 
-def _difference_document(answer: ReplayAnswer, each: Difference) -> dict[str, Any]:
-    return _array_document(answer, each) | {
+def _build_difference_document(answer: ReplayAnswer, each: Difference) -> dict[str, Any]:
+    return _build_array_document(answer, each) | {
         "computed_by": None if each.execution is None else _call_document(answer, each.execution),
         "comparison": None if each.comparison is None else asdict(each.comparison),
     }
 
 
-def _bisection_document(answer: ReplayAnswer, bisection: Bisection) -> dict[str, Any]:
+def _build_bisection_document(answer: ReplayAnswer, bisection: Bisection) -> dict[str, Any]:
     origin = bisection.origin
     document: dict[str, Any] = {"call": _call_document(answer, bisection.row), "problem": bisection.problem}
     if origin is None:
         return document | {"origin": None}
-    loops = [_op_document(loop) | {"iteration": iteration} for loop, iteration in origin.loops]
-    op = None if origin.op is None else _op_document(origin.op)
-    fused = [_op_document(each) for each in origin.fused]
+    loops = [_build_op_document(loop) | {"iteration": iteration} for loop, iteration in origin.loops]
+    op = None if origin.op is None else _build_op_document(origin.op)
+    fused = [_build_op_document(each) for each in origin.fused]
     return document | {"origin": asdict(origin) | {"op": op, "loops": loops, "fused": fused}}
 
 
-def _op_document(op: OriginOp) -> dict[str, Any]:
-    line = program_line(op.frames)
+def _build_op_document(op: OriginOp) -> dict[str, Any]:
+    line = find_program_line(op.frames)
     return asdict(op) | {"line": None if line is None else asdict(line)}

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from framedex.base import words
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.commands.output.terminal import (
     Line,
     Span,
@@ -49,31 +49,31 @@ _DISPATCH_REASONS = {
 }
 
 
-def folded_frames(frames: Sequence[FrameRow], terminal_width: int | None = None) -> Iterator[Line]:
+def render_folded_frames(frames: Sequence[FrameRow], terminal_width: int | None = None) -> Iterator[Line]:
     """The frames in the given order; runs of interpreter and glue frames become one line with their number.
 
     With a terminal width, names take at most half of it.
     """
-    width = _name_width([frame for frame in frames if frame.function.role is FrameRole.CODE], terminal_width)
+    width = _measure_name_width([frame for frame in frames if frame.function.role is FrameRole.CODE], terminal_width)
     for is_code, run in groupby(frames, lambda frame: frame.function.role is FrameRole.CODE):
         if is_code:
             for frame in run:
                 others = len(frame.candidates)
                 yield (
-                    *_frame_line(frame, width),
+                    *_render_frame_line(frame, width),
                     Span(f" (+{words.count(others, 'candidate')})" if others else "", "dim"),
                 )
-                yield from _recorded_label_lines(frame, width)
+                yield from _render_recorded_label_lines(frame, width)
         else:
-            yield _folded_line(list(run))
+            yield _render_folded_line(list(run))
 
 
-def all_frames(frames: Sequence[FrameRow], terminal_width: int | None = None) -> Iterator[Line]:
+def render_all_frames(frames: Sequence[FrameRow], terminal_width: int | None = None) -> Iterator[Line]:
     """Every frame in the given order, with its other candidate lines below it."""
-    width = _name_width(frames, terminal_width)
+    width = _measure_name_width(frames, terminal_width)
     for frame in frames:
-        yield _frame_line(frame, width)
-        yield from _recorded_label_lines(frame, width)
+        yield _render_frame_line(frame, width)
+        yield from _render_recorded_label_lines(frame, width)
         for candidate in frame.candidates:
             yield (Span(f"{'or ':>{width + 6}}"), *render_location_line(candidate))
 
@@ -89,13 +89,15 @@ def dispatch_lines(trace: Trace, frames: Frames, terminal_width: int | None, ste
                 Span(f" [{dispatch.how}]", "dim"),
             )
         else:
-            thread = f"thread {printable(dispatch.thread)}"
+            thread = f"thread {make_printable(dispatch.thread)}"
             yield (Span("dispatched from: ", "head"), Span(thread), Span(f" [{dispatch.how}]", "dim"))
             yield render_text_line(f"  {_DISPATCH_REASONS[dispatch.how]}", "dim")
             yield from frames(dispatch.frames[::step], terminal_width)
 
 
-def stack_lines(trace: Trace, frames: Frames, terminal_width: int | None = None, step: int = 1) -> Iterator[Line]:
+def render_stack_lines(
+    trace: Trace, frames: Frames, terminal_width: int | None = None, step: int = 1
+) -> Iterator[Line]:
     """The call's own stack, in two parts if it could not be merged, then the stacks of its possible `ffi_call`s."""
     if reason := format_unmerged_reason(trace):
         yield render_text_line(f"Its native and Python frames could not be merged: {reason}", "error")
@@ -106,13 +108,13 @@ def stack_lines(trace: Trace, frames: Frames, terminal_width: int | None = None,
             continue
         if section.join is not None and section.site is not None:
             yield ()
-            yield _origin_line(section.join, section.site)
+            yield _render_origin_line(section.join, section.site)
         elif section.kind is not SectionKind.MERGED:
             yield render_text_line(format_section_title(section), "head")
         yield from frames(section.frames[::step], terminal_width)
 
 
-def trace_header(trace: Trace, shown: Sequence[FrameRow]) -> Iterator[Line]:
+def render_trace_header(trace: Trace, shown: Sequence[FrameRow]) -> Iterator[Line]:
     """The call, its time and arguments, and the quality of its stack.
 
     `shown` are the frames that have a line of their own below the header.
@@ -120,7 +122,7 @@ def trace_header(trace: Trace, shown: Sequence[FrameRow]) -> Iterator[Line]:
     call, capture = trace.call, trace.capture
     yield (
         Span(f"call {call.id}  ", "head"),
-        Span(printable(call.function), "native"),
+        Span(make_printable(call.function), "native"),
         Span(f"  {format_arguments_briefly(call.arguments)}"),
     )
     if arguments := format_recorded_arguments(call.arguments):
@@ -131,7 +133,7 @@ def trace_header(trace: Trace, shown: Sequence[FrameRow]) -> Iterator[Line]:
         for number, error in enumerate(format_error_lines(call)):
             yield (Span(f"{'' if number else '  error':<13}{error}", "error"),)
     yield render_text_line(
-        f"  time       {words.seconds(call.start)} s into the recording, {words.format_duration(call.duration)},"
+        f"  time       {words.format_seconds(call.start)} s into the recording, {words.format_duration(call.duration)},"
         f" thread {call.thread}"
     )
     yield render_text_line(
@@ -140,24 +142,24 @@ def trace_header(trace: Trace, shown: Sequence[FrameRow]) -> Iterator[Line]:
     yield render_text_line(f"  stack      {_format_stack_quality(trace, shown)}")
 
 
-def profiled_lines(profiled: ProfiledRun, show_all: bool) -> Iterator[Line]:
+def render_profiled_lines(profiled: ProfiledRun, show_all: bool) -> Iterator[Line]:
     """The ops of a call in an imported profile, at most `_MAX_OPS` unless `show_all`."""
     ops = profiled.ops if show_all else profiled.ops[:_MAX_OPS]
     time = words.format_duration(sum(op.duration for op in profiled.ops))
     yield (
-        Span(f"  ran        {words.count(len(profiled.ops), 'op')} of {printable(profiled.program)}, {time}"),
+        Span(f"  ran        {words.count(len(profiled.ops), 'op')} of {make_printable(profiled.program)}, {time}"),
         Span(f" [by program and time, from capture {profiled.capture}]", "dim"),
     )
     for op in ops:
         yield (
-            Span(f"{'':13}{words.format_duration(op.duration):>9}  {printable(op.name)}"),
+            Span(f"{'':13}{words.format_duration(op.duration):>9}  {make_printable(op.name)}"),
             Span(f"  call {op.sample}", "dim"),
         )
     if left := len(profiled.ops) - len(ops):
         yield render_text_line(f"{'':13}and {words.count(left, 'more op')}: `--all` shows them", "dim")
 
 
-def _origin_line(join: SiteEvidence, site: FfiSite) -> Line:
+def _render_origin_line(join: SiteEvidence, site: FfiSite) -> Line:
     """The ffi_call of a run, or a possible one, and the evidence for it."""
     verb = "possibly called" if join is SiteEvidence.AMBIGUOUS else "called"
     known = {SiteEvidence.SINGLE: " [single: the only possible one]", SiteEvidence.AMBIGUOUS: " [ambiguous]"}.get(
@@ -170,7 +172,7 @@ def _origin_line(join: SiteEvidence, site: FfiSite) -> Line:
     return (
         Span(f"{verb} from the ffi_call at ", "head"),
         *render_location_line(line.location),
-        Span(f" in {printable(line.function)}"),
+        Span(f" in {make_printable(line.function)}"),
         Span(known, "dim"),
     )
 
@@ -200,9 +202,9 @@ def _explain_missing_python(trace: Trace) -> str:
     return f"Python frames were not recorded: {problem}" if problem else "no Python runs on this thread"
 
 
-def _frame_line(frame: FrameRow, width: int) -> Line:
+def _render_frame_line(frame: FrameRow, width: int) -> Line:
     mark = "P" if frame.function.language is Language.PYTHON else "N"
-    name = f"  {mark} {printable(frame.function.name).ljust(width)}  "
+    name = f"  {mark} {make_printable(frame.function.name).ljust(width)}  "
     labels = format_frame_labels(frame)
     if frame.location_without_file is not None:
         return (
@@ -211,34 +213,34 @@ def _frame_line(frame: FrameRow, width: int) -> Line:
         )
     if frame.location is not None:
         return (Span(name, frame.function.language.value), *render_location_line(frame.location, labels))
-    place = Span(_binary_address(frame), "dim", can_shorten=True)
+    place = Span(_format_binary_address(frame), "dim", can_shorten=True)
     return (Span(name, frame.function.language.value), place, Span(f" [{', '.join(labels)}]" if labels else "", "dim"))
 
 
-def _recorded_label_lines(frame: FrameRow, width: int) -> Iterator[Line]:
+def _render_recorded_label_lines(frame: FrameRow, width: int) -> Iterator[Line]:
     for label in format_recorded_labels(frame):
         yield render_text_line(f"{' ' * (width + 6)}{label}", "dim")
 
 
-def _binary_address(frame: FrameRow) -> str:
+def _format_binary_address(frame: FrameRow) -> str:
     """The binary and offset of a frame without source, and its translation unit if the symbol table has it.
 
     Frames named by another recorder have no offset, and often no binary.
     """
-    unit = f" ({printable(frame.function.unit)})" if frame.function.unit else ""
+    unit = f" ({make_printable(frame.function.unit)})" if frame.function.unit else ""
     if not frame.offset:  # no frame has the return address 0
-        return printable(frame.module)
-    return f"{printable(frame.module)}+{frame.offset:#x}{unit}"
+        return make_printable(frame.module)
+    return f"{make_printable(frame.module)}+{frame.offset:#x}{unit}"
 
 
-def _folded_line(frames: Sequence[FrameRow]) -> Line:
+def _render_folded_line(frames: Sequence[FrameRow]) -> Line:
     interpreter = sum(frame.function.role is FrameRole.INTERPRETER for frame in frames)
     glue = len(frames) - interpreter
     parts = [f"{number} {kind}" for number, kind in ((interpreter, "interpreter"), (glue, "glue")) if number]
     return (Span(f"    … {' and '.join(parts)} frame{'s' if len(frames) > 1 else ''}", "dim"),)
 
 
-def _name_width(frames: Sequence[FrameRow], terminal_width: int | None) -> int:
+def _measure_name_width(frames: Sequence[FrameRow], terminal_width: int | None) -> int:
     widest = _MAX_NAME_WIDTH if terminal_width is None else min(_MAX_NAME_WIDTH, terminal_width // 2)
-    lengths = (len(printable(frame.function.name)) for frame in frames)
+    lengths = (len(make_printable(frame.function.name)) for frame in frames)
     return max((length for length in lengths if length <= widest), default=0)

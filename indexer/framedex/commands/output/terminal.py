@@ -18,7 +18,7 @@ from urllib.parse import quote
 import click
 
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.base.regularfile import host_name
 from framedex.model.locations import path_in_repository
 from framedex.path_resolution.files import file_exists
@@ -128,21 +128,21 @@ def render_location_line(location: Location, labels: Sequence[str] | None = None
     is_here = source_is_here(location)
     words = [*labels] if is_here else [*labels, "not here"]
     if is_here:
-        path = f"{printable(location.path)}:{location.line}"
-        text = printable(format_location(location.path, location.line))
+        path = f"{make_printable(location.path)}:{location.line}"
+        text = make_printable(format_location(location.path, location.line))
         place = Span(text, "place", replace(location, url=None), address=path if text != path else "")
     elif location.url is not None:
-        text = f"{printable(path_in_repository(location.path))}:{location.line}"
-        place = Span(text, "place", location, address=printable(location.url))
+        text = f"{make_printable(path_in_repository(location.path))}:{location.line}"
+        place = Span(text, "place", location, address=make_printable(location.url))
     else:
-        place = Span(f"{printable(location.path)}:{location.line}")
+        place = Span(f"{make_printable(location.path)}:{location.line}")
     return (place, Span(f" [{', '.join(words)}]", "dim")) if words else (place,)
 
 
 def render_stated_line(stated: str, location: Location | None, labels: Sequence[str]) -> Line:
     """A position in Python code without a file, such as `<stdin>`, with a link to its source file if known."""
     link = location if location is not None and file_exists(location.path) else None
-    place = Span(printable(stated), "place" if link else "", replace(link, url=None) if link else None)
+    place = Span(make_printable(stated), "place" if link else "", replace(link, url=None) if link else None)
     return (place, Span(f" [{', '.join(labels)}]", "dim")) if labels else (place,)
 
 
@@ -153,7 +153,7 @@ def source_is_here(location: Location | None) -> bool:
 
 def render_text_line(text: str, style: str = "") -> Line:
     """A line of one style; texts from captures become printable."""
-    return (Span(printable(text), style),)
+    return (Span(make_printable(text), style),)
 
 
 def replace_unsupported_links(line: Line, terminal: Terminal) -> Line:

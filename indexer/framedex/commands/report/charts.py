@@ -47,7 +47,7 @@ class TimeSpan:
         return [self.start + (self.end - self.start) * number // (count - 1) for number in range(count)]
 
 
-def common_span(memory: Sequence[Sequence[tuple[int, int]]], timeline: Timeline | None = None) -> TimeSpan:
+def find_common_span(memory: Sequence[Sequence[tuple[int, int]]], timeline: Timeline | None = None) -> TimeSpan:
     """The common time span of the charts of device memory and threads."""
     times = [time for points in memory for time, _ in points]
     if timeline is not None and timeline.threads:
@@ -55,30 +55,30 @@ def common_span(memory: Sequence[Sequence[tuple[int, int]]], timeline: Timeline 
     return TimeSpan(min(times, default=0), max(times, default=0))
 
 
-def busy_threads(timeline: Timeline) -> tuple[ThreadTime, ...]:
+def find_busy_threads(timeline: Timeline) -> tuple[ThreadTime, ...]:
     """The threads that get a chart: at most `_MAX_THREADS`, and none that is almost idle."""
     least = timeline.threads[0].busy // 1000 if timeline.threads else 0
     return tuple(thread for thread in timeline.threads[:_MAX_THREADS] if thread.busy > least)
 
 
-def thread_layers(thread: ThreadTime, timeline: Timeline, span: TimeSpan) -> Iterator[ChartLayer]:
+def draw_thread_layers(thread: ThreadTime, timeline: Timeline, span: TimeSpan) -> Iterator[ChartLayer]:
     """The activities of a thread as chart layers."""
     scale = CHART_WIDTH / max(span.end - span.start, 1)
     left, width = (timeline.start - span.start) * scale, (timeline.end - timeline.start) * scale
-    return _stack_layers([(activity.value, thread.shares[activity]) for activity in CallActivity], left, width)
+    return _draw_stack_layers([(activity.value, thread.shares[activity]) for activity in CallActivity], left, width)
 
 
-def step_height(loop: Loop) -> int:
+def compute_step_height(loop: Loop) -> int:
     """The duration in ns at the full height of the chart; a few much longer rounds are cut off."""
     longest = max((step.duration for step in loop.steps), default=0)
     return max(min(longest, _MAX_MEDIANS * loop.median_duration), 1)
 
 
-def step_layers(loop: Loop) -> Iterator[ChartLayer]:
+def draw_step_layers(loop: Loop) -> Iterator[ChartLayer]:
     """The parts of a loop's rounds as chart layers, rounds side by side; the height is the duration."""
-    height, steps = step_height(loop), _limit_columns(loop.steps)
+    height, steps = compute_step_height(loop), _limit_columns(loop.steps)
     parts = [(name, [getattr(step, name) / height for step in steps]) for name in (*PARTS_OF_STEPS, OWN)]
-    return _stack_layers(parts, 0, CHART_WIDTH)
+    return _draw_stack_layers(parts, 0, CHART_WIDTH)
 
 
 def _limit_columns(steps: Sequence[LoopStep]) -> Sequence[LoopStep]:
@@ -89,7 +89,9 @@ def _limit_columns(steps: Sequence[LoopStep]) -> Sequence[LoopStep]:
     return [max(steps[low:high], key=lambda step: step.duration) for low, high in pairwise(edges)]
 
 
-def _stack_layers(parts: Sequence[tuple[str, Sequence[float]]], start: float, width: float) -> Iterator[ChartLayer]:
+def _draw_stack_layers(
+    parts: Sequence[tuple[str, Sequence[float]]], start: float, width: float
+) -> Iterator[ChartLayer]:
     """Stack fractions of 1 as layers, the last one in front. Empty layers are left out."""
     stacked: list[tuple[str, list[float]]] = []
     below = [0.0] * len(parts[0][1])
@@ -101,11 +103,13 @@ def _stack_layers(parts: Sequence[tuple[str, Sequence[float]]], start: float, wi
     for name, heights in reversed(stacked):
         yield ChartLayer(
             name,
-            _step_outline([(start + slice_width * number, high) for number, high in enumerate(heights)], start + width),
+            _draw_step_outline(
+                [(start + slice_width * number, high) for number, high in enumerate(heights)], start + width
+            ),
         )
 
 
-def memory_outline(points: Sequence[tuple[int, int]], peak: int, span: TimeSpan) -> str:
+def draw_memory_outline(points: Sequence[tuple[int, int]], peak: int, span: TimeSpan) -> str:
     """The live memory of a device, relative to `peak`: the maximum in each unit of the width."""
     scale = CHART_WIDTH / max(span.end - span.start, 1)
     most: dict[int, int] = {}
@@ -116,10 +120,10 @@ def memory_outline(points: Sequence[tuple[int, int]], peak: int, span: TimeSpan)
         if place + 1 < CHART_WIDTH:
             most[place + 1] = size  # the memory is constant until the next point
         alive = size
-    return _step_outline([(place, size / max(peak, 1)) for place, size in sorted(most.items())], CHART_WIDTH)
+    return _draw_step_outline([(place, size / max(peak, 1)) for place, size in sorted(most.items())], CHART_WIDTH)
 
 
-def _step_outline(heights: Sequence[tuple[float, float]], end: float) -> str:
+def _draw_step_outline(heights: Sequence[tuple[float, float]], end: float) -> str:
     """The outline of an area from pairs of a position and the height (0 to 1) from there on."""
     parts, before = [f"M0 {CHART_HEIGHT}"], 0.0
     for place, height in heights:
@@ -164,7 +168,7 @@ class FunctionTime:
     location: Location | None
 
 
-def flame_boxes(graph: FlameGraph) -> Iterator[FlameBox]:
+def lay_out_flame_boxes(graph: FlameGraph) -> Iterator[FlameBox]:
     """The boxes that are wide enough to be visible, callers first; the width is the time, or calls without times."""
     whole = graph.duration or graph.calls or 1
     placed: list[tuple[float, int]] = []  # left and depth of each node
@@ -190,7 +194,7 @@ def flame_boxes(graph: FlameGraph) -> Iterator[FlameBox]:
             )
 
 
-def within_cells(graph: FlameGraph) -> FlameGraph:
+def drop_callers_of_cells(graph: FlameGraph) -> FlameGraph:
     """Drop the callers of notebook cells from the graph, and show each cell by its name."""
     outermost_cells: set[int] = set()
     is_in_cell: list[bool] = []  # for each node: whether it is a cell or below one
@@ -218,7 +222,7 @@ def within_cells(graph: FlameGraph) -> FlameGraph:
     return replace(graph, nodes=tuple(kept))
 
 
-def functions_by_time(graph: FlameGraph) -> list[FunctionTime]:
+def sort_functions_by_time(graph: FlameGraph) -> list[FunctionTime]:
     """The functions that called into the runtime, longest time first, or most calls first if there are no times.
 
     The runtime's own functions are left out.

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from framedex.commands.report.charts import BOX_HEIGHT
-from framedex.commands.report.page import abbreviate, page_environment, render_page
+from framedex.commands.report.page import abbreviate, build_page_environment, render_page
 from framedex.commands.report.places import ReportLocations
 from framedex.diff.flames import classify_change
 from framedex.diff.stack_paths import split_runs
-from framedex.diff.text import change_text, format_path_section, format_side_heading, format_summary, format_versions
+from framedex.diff.text import format_change, format_path_section, format_side_heading, format_summary, format_versions
 
 if TYPE_CHECKING:
     from framedex.diff.flames import MergedFlameGraph
@@ -25,14 +25,14 @@ _SECTIONS = {
 }
 
 
-def diff_page(found: Differences, flames: MergedFlameGraph, editor: str) -> str:
+def build_diff_page(found: Differences, flames: MergedFlameGraph, editor: str) -> str:
     """Return the page as HTML. Equal differences give the same page; `editor` is a key of `EDITORS`, for the links."""
     places = ReportLocations(set(_find_paths(found, flames)), editor)
-    environment = page_environment(places)
+    environment = build_page_environment(places)
     environment.filters.update(
         summary=format_summary,
         versions=format_versions,
-        change=change_text,
+        change=format_change,
         captures=format_side_heading,
         runs=split_runs,
         frames=format_path_section,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from framedex.commands.report.charts import within_cells
+from framedex.commands.report.charts import drop_callers_of_cells
 from framedex.commands.report.page import (
     SECTIONS,
     abbreviate,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 def render_fragment(contents: ReportContents, editor: str) -> str:
     """Return the summary, costs and flame graph as HTML; `editor` is a key of `EDITORS`, for the links."""
     environment = report_environment(ReportLocations(contents.paths(), editor))
-    environment.filters.update(within_cells=within_cells, base64=_encode_base64)
+    environment.filters.update(within_cells=drop_callers_of_cells, base64=_encode_base64)
     filled = environment.get_template("fragment.html").render(
         contents=contents,
         sections=SECTIONS,
@@ -54,7 +54,7 @@ def render_fragment(contents: ReportContents, editor: str) -> str:
     return escape_to_ascii(filled)
 
 
-def trace_fragment(trace: Trace, editor: str) -> str:
+def build_trace_fragment(trace: Trace, editor: str) -> str:
     """Return a call with its stacks as HTML."""
     frames = [frame for section in trace.sections() for frame in section.frames]
     paths = {frame.location.path for frame in frames if frame.location is not None}

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import truncate, visible
+from framedex.base.plaintext import make_visible, truncate
 from framedex.base.regularfile import open_regular
 from framedex.base.version import VERSION
 from framedex.commands.editor.browser import choose_browser, open_page
@@ -24,14 +24,14 @@ from framedex.commands.report.charts import (
     CHART_HEIGHT,
     CHART_WIDTH,
     OWN,
-    busy_threads,
-    common_span,
-    flame_boxes,
-    functions_by_time,
-    memory_outline,
-    step_height,
-    step_layers,
-    thread_layers,
+    compute_step_height,
+    draw_memory_outline,
+    draw_step_layers,
+    draw_thread_layers,
+    find_busy_threads,
+    find_common_span,
+    lay_out_flame_boxes,
+    sort_functions_by_time,
 )
 from framedex.commands.report.places import ReportLocations
 from framedex.model import PARTS_OF_STEPS, CallActivity
@@ -45,7 +45,7 @@ from framedex.texts.costs import (
     format_temporaries_source,
     format_transfers_total,
     format_waits_total,
-    memory_by_line,
+    list_memory_by_line,
 )
 from framedex.texts.errors import abbreviate_message
 from framedex.texts.startup import format_startup_title, format_traced_line
@@ -75,7 +75,7 @@ _MAX_LOOPS = 5
 _TEMPLATES = Path(__file__).with_name("templates")
 
 
-def page_environment(locations: ReportLocations) -> Environment:
+def build_page_environment(locations: ReportLocations) -> Environment:
     """Create the template environment that all pages share.
 
     Texts from a recording are inserted as plain text, with invisible characters escaped.
@@ -92,16 +92,16 @@ def page_environment(locations: ReportLocations) -> Environment:
         duration=words.format_duration, count=words.count, place=locations.format, brief=abbreviate
     )
     environment.filters.update(error_headline=format_error_headline, innermost_lines=abbreviate_message)
-    environment.globals.update(boxes=flame_boxes, command=format_command)
+    environment.globals.update(boxes=lay_out_flame_boxes, command=format_command)
     return environment
 
 
 def report_environment(locations: ReportLocations) -> Environment:
     """Create the template environment for pages with captures."""
-    environment = page_environment(locations)
+    environment = build_page_environment(locations)
     environment.filters.update(
-        size=words.size,
-        seconds=words.seconds,
+        size=words.format_size,
+        seconds=words.format_seconds,
         clock=words.format_local_time,
         program=words.shorten_command,
         change=format_change,
@@ -116,15 +116,15 @@ def report_environment(locations: ReportLocations) -> Environment:
         of_waits=format_waits_total,
     )
     environment.globals.update(
-        functions_by_time=functions_by_time,
-        thread_layers=thread_layers,
-        step_height=step_height,
-        step_layers=step_layers,
+        functions_by_time=sort_functions_by_time,
+        thread_layers=draw_thread_layers,
+        step_height=compute_step_height,
+        step_layers=draw_step_layers,
         parts_of_steps=PARTS_OF_STEPS,
         own=OWN,
-        memory_outline=memory_outline,
-        common_span=common_span,
-        busy_threads=busy_threads,
+        memory_outline=draw_memory_outline,
+        common_span=find_common_span,
+        busy_threads=find_busy_threads,
         activities=list(CallActivity),
         chart={"width": CHART_WIDTH, "height": CHART_HEIGHT, "box": BOX_HEIGHT},
         most=_MAX_ROWS,
@@ -145,17 +145,17 @@ def read_template_file(name: str) -> str:
 
 def abbreviate(text: str, limit: int = 200) -> str:
     """Truncate a name: names of C++ templates, and programs given as code, may be very long."""
-    return truncate(visible(text), limit)
+    return truncate(make_visible(text), limit)
 
 
 def format_device_memory(devices: Sequence[DeviceMemory]) -> str:
     """Format the memory of devices, as `format_memory_total` does."""
-    return format_memory_total(list(memory_by_line(devices)))
+    return format_memory_total(list(list_memory_by_line(devices)))
 
 
 def _escape_invisible(value: Any) -> Any:
     """Escape the invisible characters of a text; HTML escaping follows."""
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return make_visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 GENERATOR = "framedex"

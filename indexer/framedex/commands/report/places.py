@@ -48,7 +48,7 @@ class ReportLocations:
 
     def __init__(self, paths: Collection[str], editor: str) -> None:
         self._template = EDITORS[editor]
-        self._names = _short_names(paths)
+        self._names = _shorten_names(paths)
         self._here: dict[str, bool] = {}
         self._shown: set[str] = set()
 
@@ -102,7 +102,7 @@ def _read_source_line(location: Location) -> str:
     return lines[location.line - 1].strip() if 0 < location.line <= len(lines) else ""
 
 
-def _short_names(paths: Collection[str]) -> dict[str, str]:
+def _shorten_names(paths: Collection[str]) -> dict[str, str]:
     """The shortest end of each path, in whole parts, that differs from the ends of all others."""
     found: dict[str, str] = {}
     remaining, parts = list(paths), 1

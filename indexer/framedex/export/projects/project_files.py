@@ -204,7 +204,7 @@ def compile_commands_text(project: Project) -> str:
     Headers need no entry: clangd uses the command of the most similar translation unit.
     """
     units = [path for path in project.tree.files if is_compiled(path)]
-    common = _common_arguments(project)
+    common = _build_common_arguments(project)
     lines = [_format_entry(project, path, common) for path in units or project.tree.files]
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
@@ -233,7 +233,7 @@ def _format_entry(project: Project, path: str, common: list[str]) -> str:
     )
 
 
-def _common_arguments(project: Project) -> list[str]:
+def _build_common_arguments(project: Project) -> list[str]:
     own = [f"-I{project.tree.root / root}" for root in project.roots.own]
     foreign = [argument for root in project.roots.foreign for argument in ("-isystem", root)]
     return [*own, *foreign, *(f"-D{define}" for define in project.defines)]

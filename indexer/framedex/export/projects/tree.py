@@ -184,7 +184,7 @@ def find_include_roots(tree: SourceTree, include_folders: Sequence[Path]) -> Inc
 
     The `external/` folder in one of `include_folders` is searched too, if it has Bazel's layout.
     """
-    included = _included_names(tree)
+    included = _count_included_names(tree)
     total = _count_includes(included)
     files = frozenset(tree.files)
     _remove_siblings(tree, files, included)
@@ -197,7 +197,7 @@ def find_include_roots(tree: SourceTree, include_folders: Sequence[Path]) -> Inc
     return IncludeRoots(tuple(own), tuple(dict.fromkeys([*named, *built])), total, _count_missing(included))
 
 
-def _included_names(tree: SourceTree) -> dict[str, Counter[str]]:
+def _count_included_names(tree: SourceTree) -> dict[str, Counter[str]]:
     """Return the non-system names in `#include` lines, with counts by the including file's folder."""
     included: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for path in tree.files:
@@ -300,11 +300,11 @@ def _find_bazel_folders(root: Path, include_folders: Sequence[str]) -> list[str]
         is_output = tree.endswith("bazel-bin")
         folders += [tree] if is_output else []
         for repository in _list_folders(f"{tree}/external"):
-            folders += [repository, *_include_folders(repository)]
+            folders += [repository, *_find_include_folders(repository)]
     return [os.path.realpath(folder) for folder in folders]
 
 
-def _include_folders(repository: str) -> Iterator[str]:
+def _find_include_folders(repository: str) -> Iterator[str]:
     """Yield the usual header folders of a repository, including those of LLVM's and GoogleTest's subprojects."""
     yield f"{repository}/include"
     yield f"{repository}/src"

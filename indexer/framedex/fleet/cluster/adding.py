@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.base.version import VERSION
 from framedex.captures import read_metadata
 from framedex.fleet.adding import AddedCapture
 from framedex.fleet.cluster.libraries import distributed
-from framedex.fleet.cluster.sizes import capture_size
+from framedex.fleet.cluster.sizes import measure_capture
 from framedex.fleet.cluster.worker import CaptureOutcome, RunAdder, add
 from framedex.fleet.committed import CommittedCapture, read_rows_of_capture
 from framedex.fleet.origin import Origin
@@ -68,7 +68,7 @@ def add_by_cluster(
         # Largest first, so that no worker starts a large capture when the others are idle.
         adding = _ClusterAdder(cluster, store, ids)
         suspects = []
-        for path, done in adding.add_each(sorted(ids, key=capture_size, reverse=True)):
+        for path, done in adding.add_each(sorted(ids, key=measure_capture, reverse=True)):
             if isinstance(done, _FatalCaptureError):
                 suspects.append(path)
                 continue
@@ -168,7 +168,7 @@ def _outcome(future: Any) -> CaptureOutcome | FramedexError:
     except TimeoutError:
         raise
     except Exception as error:
-        reason = printable(f"{type(error).__name__}: {error}")
+        reason = make_printable(f"{type(error).__name__}: {error}")
         return FramedexError(f"A worker failed on it: {reason}", "Add it with `--workers 0`, in one process.")
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.base.regularfile import read_regular
 from framedex.base.version import VERSION
 from framedex.fleet.cluster.libraries import dask, distributed, silence_dask_logs
@@ -98,9 +98,9 @@ def existing_cluster(scheduler: str) -> Iterator[ExistingCluster]:
         try:
             client = _Client(address, set_as_default=False)  # type: ignore[no-untyped-call]
         except Exception as error:  # its type depends on the protocol
-            reason = printable(str(error).partition("\n")[0] or type(error).__name__).rstrip(".")
+            reason = make_printable(str(error).partition("\n")[0] or type(error).__name__).rstrip(".")
             raise FramedexError(
-                f"The scheduler {printable(address)} cannot be reached: {reason}.",
+                f"The scheduler {make_printable(address)} cannot be reached: {reason}.",
                 "Check that it runs and is reachable from here. For tls://, set the certificates in Dask's settings.",
             ) from error
         with client:
@@ -118,12 +118,12 @@ def _address(scheduler: str) -> str:
         return address
     except OSError as error:
         raise FramedexError(
-            f"{printable(scheduler)} is neither an address nor a readable file: {error.strerror or error}.",
+            f"{make_printable(scheduler)} is neither an address nor a readable file: {error.strerror or error}.",
             "Name the scheduler as tcp://HOST:PORT, or the file that `dask scheduler --scheduler-file FILE` writes.",
         ) from error
     except (ValueError, KeyError, TypeError) as error:
         raise FramedexError(
-            f"{printable(scheduler)} is not a scheduler file.",
+            f"{make_printable(scheduler)} is not a scheduler file.",
             "Name the file that `dask scheduler --scheduler-file FILE` writes.",
         ) from error
 
@@ -131,9 +131,9 @@ def _address(scheduler: str) -> str:
 def _worker_problem(worker_info: object) -> str:
     """Return why a worker cannot add captures, as the end of a sentence."""
     if isinstance(worker_info, FramedexError):
-        return f"reports: {printable(worker_info.message).rstrip('.')}"
+        return f"reports: {make_printable(worker_info.message).rstrip('.')}"
     if "No module named 'framedex" in str(worker_info):  # Dask transmits some errors only as text
         return f"has no framedex {VERSION}"
     if isinstance(worker_info, BaseException):
-        return f"reports: {printable(str(worker_info)).rstrip('.')}"
-    return f"has framedex {printable(str(worker_info))}, not {VERSION}"
+        return f"reports: {make_printable(str(worker_info)).rstrip('.')}"
+    return f"has framedex {make_printable(str(worker_info))}, not {VERSION}"

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from framedex.base.errors import FramedexError
-from framedex.base.interpreters import own_module_command
-from framedex.base.plaintext import printable
+from framedex.base.interpreters import build_own_module_command
+from framedex.base.plaintext import make_printable
 from framedex.base.progress import Progress
 from framedex.fleet.cluster.libraries import dask, distributed, silence_dask_logs
 
@@ -114,7 +114,7 @@ class _Process:
         """Start the process in a group of its own, out of reach of Ctrl-C. It ends with this process."""
         with self._stderr_file.open("wb") as stderr:
             self._process = subprocess.Popen(  # noqa: TID251
-                own_module_command("framedex.fleet.cluster.local_worker", ()),
+                build_own_module_command("framedex.fleet.cluster.local_worker", ()),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=stderr,
@@ -135,7 +135,7 @@ class _Process:
             return None
         how = f"by signal {-status}" if status < 0 else f"with status {status}"
         last_line = self._stderr_file.read_text("utf-8", "replace").strip().rpartition("\n")[2]
-        return f"{how} ({printable(last_line[:_MAX_ERROR_CHARACTERS])})" if last_line and status > 0 else how
+        return f"{how} ({make_printable(last_line[:_MAX_ERROR_CHARACTERS])})" if last_line and status > 0 else how
 
     def end(self) -> None:
         """Kill the process. A capture that it was adding does not count."""

@@ -17,7 +17,7 @@ _BYTES_PER_PROCESS = 1 << 30
 """Bytes of memory per process."""
 
 
-def capture_size(capture: Path) -> int:
+def measure_capture(capture: Path) -> int:
     """Return the bytes of a capture's files; 0 if they cannot be read."""
     try:
         with os.scandir(capture) as entries:
@@ -26,11 +26,11 @@ def capture_size(capture: Path) -> int:
         return 0
 
 
-def worthwhile_processes(captures: Sequence[Path]) -> int:
+def count_worthwhile_processes(captures: Sequence[Path]) -> int:
     """Return the best number of worker processes; 0 if this process alone is fastest."""
     if find_spec("distributed") is None or find_spec("cryptography") is None:
         return 0
-    if len(captures) < 2 or sum(map(capture_size, captures)) < _MIN_PARALLEL_BYTES:
+    if len(captures) < 2 or sum(map(measure_capture, captures)) < _MIN_PARALLEL_BYTES:
         return 0
     from framedex.fleet.cluster.libraries import dask, distributed
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from framedex.fleet.ranks.loops import CallTimes, Floats, Integers, LoopSteps, lower_median
+from framedex.fleet.ranks.loops import CallTimes, Floats, Integers, LoopSteps, compute_lower_median
 
 _MAX_SAMPLED_CALLS = 96  # sampled calls per kind
 _MAX_CALL_KINDS = 64  # kinds of calls
@@ -109,18 +109,18 @@ def _align_by_event(event: Floats) -> ClockAlignment | None:
         return None
     rough = np.zeros(len(event))
     for _ in range(_ALIGNMENT_PASSES):  # otherwise ranks that end or drift would move the median of distant clocks
-        rough = np.nan_to_num(_median(event - lower_median(event - rough[:, np.newaxis])))
-    lags = event - lower_median(event - rough[:, np.newaxis])
+        rough = np.nan_to_num(_compute_median(event - compute_lower_median(event - rough[:, np.newaxis])))
+    lags = event - compute_lower_median(event - rough[:, np.newaxis])
     third, half = event.shape[1] // 3, event.shape[1] // 2
     with np.errstate(invalid="ignore"):
-        early, late = _median(lags[:, :third]), _median(lags[:, -third:])
-        begun, ended = _median(event[:, :third]), _median(event[:, -third:])
+        early, late = _compute_median(lags[:, :third]), _compute_median(lags[:, -third:])
+        begun, ended = _compute_median(event[:, :third]), _compute_median(event[:, -third:])
         drift = np.where(ended > begun, (late - early) / np.where(ended > begun, ended - begun, 1), 0.0)
-        offset = _median(lags - drift[:, np.newaxis] * event)
+        offset = _compute_median(lags - drift[:, np.newaxis] * event)
         left = np.abs(lags - drift[:, np.newaxis] * event - offset[:, np.newaxis])
         changes = np.abs(np.diff(lags, axis=1))
         later = np.abs(lags[:, half:] - lags[:, :-half] - drift[:, np.newaxis] * (event[:, half:] - event[:, :-half]))
-    spread, change, wandered = _median(left), _median(changes), _median(later)
+    spread, change, wandered = _compute_median(left), _compute_median(changes), _compute_median(later)
     known = ~np.isnan(spread)
     if not known.any():
         return None
@@ -129,7 +129,7 @@ def _align_by_event(event: Floats) -> ClockAlignment | None:
     is_clock = ~is_seen | (np.abs(drift) <= _MAX_DRIFT)
     is_steady = float(np.mean(is_clock[known])) > 0.5
     drift = np.where(known & is_seen & (np.abs(drift) <= _MAX_DRIFT), drift, 0.0)
-    offset = np.where(known, _median(lags - drift[:, np.newaxis] * event), 0.0)
+    offset = np.where(known, _compute_median(lags - drift[:, np.newaxis] * event), 0.0)
     steady = _MAX_SPREAD_RATIO * jitter + 1_000
     return ClockAlignment(
         offset,
@@ -140,7 +140,7 @@ def _align_by_event(event: Floats) -> ClockAlignment | None:
     )
 
 
-def _median(values: Floats) -> npt.NDArray[np.float64]:
+def _compute_median(values: Floats) -> npt.NDArray[np.float64]:
     """Return the median of each row, ignoring NaN; NaN for a row without values."""
     ordered = np.sort(values, axis=1)
     there = np.count_nonzero(~np.isnan(values), axis=1)

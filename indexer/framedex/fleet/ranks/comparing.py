@@ -291,7 +291,7 @@ def _add_stacks(connection: StoreConnection, findings: Sequence[Finding]) -> Ite
     wanted = list(dict.fromkeys(wanted))[:_MAX_FINDINGS_WITH_STACK]
     stacks: dict[tuple[str | None, int | None], str] = {}
     if wanted:
-        calls = connection.rows_sql("calls", sorted({capture for capture, _ in wanted if capture is not None}))
+        calls = connection.build_rows_sql("calls", sorted({capture for capture, _ in wanted if capture is not None}))
         rows = connection.rows(
             f"SELECT c.capture, c.call, c.stack FROM ({calls}) c JOIN (SELECT unnest(?::VARCHAR[]) AS capture,"
             " unnest(?::BIGINT[]) AS call) w ON w.capture = c.capture AND w.call = c.call",

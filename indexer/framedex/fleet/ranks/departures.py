@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from framedex.base import words
 from framedex.fleet.ranks.model import Kind
-from framedex.fleet.ranks.sequences import Departure, align_sequences, closely_aligned
+from framedex.fleet.ranks.sequences import Departure, align_closely, align_sequences
 
 if TYPE_CHECKING:
     from framedex.fleet.ranks.reading import CallToken
@@ -78,7 +78,7 @@ class SequenceComparer:
         if len(mine) == len(theirs) > 1 and np.array_equal(np.sort(mine), np.sort(theirs)):
             yield self._describe_order(departure, mine, theirs)
             return
-        inner = closely_aligned(self._coarse[mine], self._coarse[theirs])
+        inner = align_closely(self._coarse[mine], self._coarse[theirs])
         for other_place in np.flatnonzero(inner.matched >= 0).tolist():
             place = int(inner.matched[other_place])
             matched[departure.other_start + other_place] = departure.start + place

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from framedex.base import words
 from framedex.fleet.ranks.model import Finding, Kind
 from framedex.model import Severity
-from framedex.texts.errors import error_name
+from framedex.texts.errors import name_error
 
 if TYPE_CHECKING:
     from framedex.fleet.ranks.members import Members
@@ -41,7 +41,7 @@ def find_failures(connection: StoreConnection, members: Members) -> tuple[list[F
 
     The calls of the ranks must have been read before: this creates the table `ranks`.
     """
-    kinds = connection.rows_sql("call_kinds", [member.capture for member in members.members])
+    kinds = connection.build_rows_sql("call_kinds", [member.capture for member in members.members])
     failed: dict[tuple[str, str, int], list[_FailedCalls]] = defaultdict(list)
     for place, function, error, path, line, calls, first, stack in connection.rows(_FAILED.format(kinds=kinds)):
         where = "" if path is None else f"{path.rpartition('/')[2]}:{line}"
@@ -57,7 +57,7 @@ def find_failures(connection: StoreConnection, members: Members) -> tuple[list[F
         if error == _NEVER_RETURNED:
             kind, tells = Kind.HANG, f"{function} never returned."
         else:
-            kind, tells = Kind.FAILS, f"{function} fails with {error_name(error)}; on most ranks it succeeds."
+            kind, tells = Kind.FAILS, f"{function} fails with {name_error(error)}; on most ranks it succeeds."
         for place in ranks:
             of_rank = [each for each in of_ranks if each.position == place]
             first = min(of_rank, key=lambda each: each.first)

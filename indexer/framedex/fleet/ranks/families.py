@@ -51,7 +51,7 @@ def group_families(sequences: Sequence[RankCalls], tokens: Sequence[CallToken]) 
             if model in places or _is_in_family(compared[places[0]], sequences[places[0]].token)
         ]
         left = [places for places in left if places not in near]
-        usual = _typical_sequence(
+        usual = _find_typical_sequence(
             {place: compared[places[0]] for places in near for place in places}, reference, sequences
         )
         if not np.array_equal(usual, reference):
@@ -84,7 +84,7 @@ def _find_typical_rank(classes: Sequence[tuple[Integers, list[int]]]) -> int:
     return min(((dissimilarity(tokens, places[0]), places[0]) for tokens, places in classes))[1]
 
 
-def _typical_sequence(
+def _find_typical_sequence(
     compared: Mapping[int, SequenceComparison], reference: Integers, sequences: Sequence[RankCalls]
 ) -> Integers:
     """Return the reference, with each difference that most ranks share applied to it."""

@@ -137,7 +137,7 @@ class CallTimes:
         return int(own.call[matched[position]]) if matched[position] >= 0 else None
 
 
-def lower_median(times: Floats) -> Floats:
+def compute_lower_median(times: Floats) -> Floats:
     """Return the lower median of each column, ignoring NaN."""
     ordered = np.sort(times, axis=0)
     there = np.count_nonzero(~np.isnan(times), axis=0)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.base.words import find_nearest_name
-from framedex.fleet.origin import job_size
+from framedex.fleet.origin import read_job_size
 from framedex.fleet.ranks.model import Finding, Kind, Member
 from framedex.index.file.values import to_storable
 from framedex.model import Metadata, Severity
@@ -119,7 +119,7 @@ def _build_claim(
         parsed = json.loads(packages)
         versions = {str(name): str(version) for name, version in parsed.items()} if isinstance(parsed, dict) else {}
         recorded = Metadata.parse(metadata)
-        of_job = job_size(recorded)
+        of_job = read_job_size(recorded)
         if recorded.started_unix_ns is not None and recorded.started_clock_ns is not None:
             booted = recorded.started_unix_ns - recorded.started_clock_ns
         left_out = tuple(name for name in recorded.selected_by if name in _IGNORED_VARIABLES)
@@ -178,21 +178,21 @@ def _unknown_job_error(connection: StoreConnection, name: str) -> FramedexError:
         )
     ]
     similar = find_nearest_name(name, jobs)
-    listed = words.format_first_names([printable(job) for job in jobs], "job") if jobs else ""
+    listed = words.format_first_names([make_printable(job) for job in jobs], "job") if jobs else ""
     if not jobs:
         remedy = "Its captures have no job: set FRAMEDEX_JOB and FRAMEDEX_RANK when you record."
     elif similar is not None:
-        remedy = f"Did you mean {printable(similar)}?"
+        remedy = f"Did you mean {make_printable(similar)}?"
     else:
         remedy = f"The store has {listed}."
-    return FramedexError(f"There is no job {printable(name)!r} in the store.", remedy)
+    return FramedexError(f"There is no job {make_printable(name)!r} in the store.", remedy)
 
 
 def _too_few_ranks_error(name: str, captures: int, ranks: int) -> FramedexError:
     if ranks:
-        message = f"The job {printable(name)} has only one rank in the store: there is nothing to compare it with."
+        message = f"The job {make_printable(name)} has only one rank in the store: there is nothing to compare it with."
         return FramedexError(message, "Add the captures of its other ranks.")
-    message = f"No rank is known for {words.count(captures, 'capture')} of the job {printable(name)}."
+    message = f"No rank is known for {words.count(captures, 'capture')} of the job {make_printable(name)}."
     return FramedexError(message, "Set FRAMEDEX_RANK to a different number in each process, and record the job again.")
 
 

@@ -106,7 +106,7 @@ def read_job_calls(connection: StoreConnection, members: Members) -> JobCalls:
         "CREATE OR REPLACE TEMP TABLE ranks AS SELECT unnest(?::VARCHAR[]) AS capture, unnest(range(?)) AS place",
         [captures, len(captures)],
     )
-    connection.rows(_CREATE_CALL_TABLE.format(calls=connection.rows_sql("calls", captures)), [_PATHS, works])
+    connection.rows(_CREATE_CALL_TABLE.format(calls=connection.build_rows_sql("calls", captures)), [_PATHS, works])
     notes = []
     ((every,),) = connection.rows("SELECT count(*) FROM works")
     if every > MAX_CALLS:
@@ -114,7 +114,7 @@ def read_job_calls(connection: StoreConnection, members: Members) -> JobCalls:
         connection.rows("DELETE FROM works WHERE nth > ?", [most])
         many = words.count(most, "call")
         notes.append(f"Only the first {many} of each rank are compared: all ranks together have {every:,}.")
-    programs, program_notes = _program_identity_sql(connection)
+    programs, program_notes = _build_program_identity_sql(connection)
     notes += program_notes
     connection.rows(_THREADS)
     connection.rows(_KNOWN.format(program=programs), [sorted(PROGRAM_SOURCES)])
@@ -122,7 +122,7 @@ def read_job_calls(connection: StoreConnection, members: Members) -> JobCalls:
         CallToken(path, line, place, function, shape, program)
         for path, line, place, function, shape, program in connection.rows(_TOKENS)
     ]
-    connection.rows(_EVENTS.format(calls=connection.rows_sql("calls", captures)))
+    connection.rows(_EVENTS.format(calls=connection.build_rows_sql("calls", captures)))
     sequences = tuple(
         RankCalls(token, call, start, duration, _compute_completion_times(call, start, *events))
         for (token, call, start, duration), events in zip(
@@ -134,7 +134,7 @@ def read_job_calls(connection: StoreConnection, members: Members) -> JobCalls:
         )
     )
     rows = connection.columns(_COUNT_OTHER_THREADS)
-    other_threads = np.stack([_integers(rows[name]) for name in ("place", "token", "calls", "call")], axis=1)
+    other_threads = np.stack([_convert_to_integers(rows[name]) for name in ("place", "token", "calls", "call")], axis=1)
     return JobCalls(tokens, sequences, other_threads, tuple(notes))
 
 
@@ -145,7 +145,7 @@ def _read_columns_by_rank(
     columns = connection.columns(query)
     begins = np.searchsorted(columns["place"], np.arange(ranks + 1))
     for first, last in pairwise(begins.tolist()):
-        yield [_integers(columns[name][first:last]) for name in names]
+        yield [_convert_to_integers(columns[name][first:last]) for name in names]
 
 
 def _compute_completion_times(
@@ -166,11 +166,11 @@ def _compute_completion_times(
     return np.where(done < until, done, -1)
 
 
-def _integers(column: npt.NDArray[np.generic]) -> Integers:
+def _convert_to_integers(column: npt.NDArray[np.generic]) -> Integers:
     return np.asarray(column).astype(np.int64)
 
 
-def _program_identity_sql(connection: StoreConnection) -> tuple[str, list[str]]:
+def _build_program_identity_sql(connection: StoreConnection) -> tuple[str, list[str]]:
     """Return SQL for the checksum of a program, and notes if checksums cannot be compared.
 
     Compiled bytes contain source paths, which may differ between hosts. A program from a cache has no checksum.

@@ -135,7 +135,7 @@ def _align_greedily(sequence: Integers, reference: Integers) -> SequenceAlignmen
     departures: list[Departure] = []
     at = other_at = 0
     while True:
-        alike = _common_prefix_length(sequence[at:], reference[other_at:])
+        alike = _measure_common_prefix(sequence[at:], reference[other_at:])
         matched[other_at : other_at + alike] = np.arange(at, at + alike)
         at, other_at = at + alike, other_at + alike
         if at == len(sequence) and other_at == len(reference):
@@ -148,7 +148,7 @@ def _align_greedily(sequence: Integers, reference: Integers) -> SequenceAlignmen
     return SequenceAlignment(tuple(departures), matched)
 
 
-def closely_aligned(sequence: Integers, reference: Integers) -> SequenceAlignment:
+def align_closely(sequence: Integers, reference: Integers) -> SequenceAlignment:
     """Align two sequences, then align the calls within each departure as well."""
     rough = align_sequences(sequence, reference)
     matched = rough.matched.copy()
@@ -165,7 +165,7 @@ def closely_aligned(sequence: Integers, reference: Integers) -> SequenceAlignmen
     return SequenceAlignment(tuple(departures), matched)
 
 
-def _common_prefix_length(one: Integers, other: Integers) -> int:
+def _measure_common_prefix(one: Integers, other: Integers) -> int:
     """Return the number of equal calls at the beginning."""
     most = min(len(one), len(other))
     done, step = 0, 64
@@ -204,14 +204,14 @@ def _find_gap(
         found = _find_next_match(mine[short], theirs[short], start, other_at, _NEAR_CALLS)
         if (
             found is not None
-            and _equal_share(sequence[start + found[0] :], reference[other_at + found[1] :]) >= _MIN_MATCH_SHARE
+            and _compute_equal_share(sequence[start + found[0] :], reference[other_at + found[1] :]) >= _MIN_MATCH_SHARE
         ):
             return found
     far = near or _find_next_match(mine[0], theirs[0], start, other_at, _FAR_CALLS)
     return far or (len(sequence) - start, len(reference) - other_at)
 
 
-def _equal_share(one: Integers, other: Integers) -> float:
+def _compute_equal_share(one: Integers, other: Integers) -> float:
     """Return the share of equal calls among the next ones."""
     most = min(len(one), len(other), _NEAR_CALLS)
     return float(np.mean(one[:most] == other[:most])) if most else 0.0

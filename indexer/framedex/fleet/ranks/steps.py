@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from framedex.fleet.ranks.loops import CallTimes, Floats, Integers, LoopSteps, lower_median
+from framedex.fleet.ranks.loops import CallTimes, Floats, Integers, LoopSteps, compute_lower_median
 
 if TYPE_CHECKING:
     from framedex.fleet.ranks.clocks import ClockAlignment
@@ -80,7 +80,7 @@ def measure_lateness(
 def _measure_delays(times: CallTimes, alignment: ClockAlignment, first: int, last: int) -> tuple[Floats, Floats]:
     """Return the delay of each rank at each event, at least 0, and the median time of each event."""
     aligned = alignment.to_common_clock(times.times_between(first, last))
-    common = lower_median(aligned)
+    common = compute_lower_median(aligned)
     late = np.maximum(aligned - common, 0.0)
     known = np.where(np.isnan(late), -1, np.arange(late.shape[1])[np.newaxis])
     latest = np.maximum.accumulate(known, axis=1)  # unknown delays repeat the previous one
@@ -129,12 +129,12 @@ def find_delays(
     for row in np.flatnonzero(~is_slow).tolist():
         others = np.sort(np.delete(worst, np.flatnonzero(is_slow | (np.arange(len(worst)) == row))))
         ordinary = float(others[int(_RANK_QUANTILE * len(others))]) if len(others) else 0.0
-        limit = max(lateness_limit(lateness, floor), _OTHERS_FACTOR * ordinary)
+        limit = max(compute_lateness_limit(lateness, floor), _OTHERS_FACTOR * ordinary)
         if (late := np.flatnonzero(is_known & (losses[row] >= limit))).size:
             yield _build_delay(times, alignment, steps, lateness, row, late, is_steady=False)
 
 
-def lateness_limit(lateness: Lateness, floor: int) -> float:
+def compute_lateness_limit(lateness: Lateness, floor: int) -> float:
     """Return the smallest loss in a step, in ns, that makes a rank late."""
     return max(_LARGE_DELAY_SHARE * lateness.step_duration, floor)
 

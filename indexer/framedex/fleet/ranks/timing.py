@@ -13,7 +13,7 @@ from framedex.base import words
 from framedex.fleet.ranks.clocks import ClockAlignment, estimate_alignment
 from framedex.fleet.ranks.loops import CallTimes, Floats, LoopSteps
 from framedex.fleet.ranks.model import Clock, Finding, Kind, Loop
-from framedex.fleet.ranks.steps import RankDelay, find_delays, lateness_limit, measure_lateness
+from framedex.fleet.ranks.steps import RankDelay, compute_lateness_limit, find_delays, measure_lateness
 from framedex.model import Severity
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def add_time_findings(
     found = list(_build_delay_findings(findings, delays, lateness.losses, times, family, steps, members, calls))
     clocks: tuple[Clock, ...] = ()
     if alignment.is_synchronized:
-        waited = np.where(lateness.losses >= lateness_limit(lateness, floor), lateness.losses, 0.0)
+        waited = np.where(lateness.losses >= compute_lateness_limit(lateness, floor), lateness.losses, 0.0)
         waited[[delay.row for delay in delays if delay.is_steady]] = 0.0
         findings = _set_delays(findings, waited, times, members)
         clocks = _build_clocks(times, alignment, members)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from framedex.base import words
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 
 if TYPE_CHECKING:
     from framedex.fleet.ranks.members import Members
@@ -31,7 +31,7 @@ def describe_separate_runs(members: Members, calls: JobCalls) -> Iterator[str]:
                 for group in groups
             ]
             more = " and so on" if len(ranks) > _MAX_LISTED else ""
-            host = printable(members.members[places[0]].host)
+            host = make_printable(members.members[places[0]].host)
             sentences.append(
                 f"Ranks of {host} did not run at the same time: {', then '.join(ranks[:_MAX_LISTED])}{more}."
             )
@@ -45,7 +45,7 @@ def _group_concurrent_ranks(ranks: list[int], calls: JobCalls) -> list[list[int]
     groups: list[list[int]] = []
     latest = 0
     for place in sorted(ranks, key=lambda place: int(calls.sequences[place].start[0])):
-        first, last = _time_span(calls.sequences[place])
+        first, last = _find_time_span(calls.sequences[place])
         if not groups or first > latest:
             groups.append([])
         groups[-1].append(place)
@@ -53,6 +53,6 @@ def _group_concurrent_ranks(ranks: list[int], calls: JobCalls) -> list[list[int]
     return [sorted(group) for group in groups]
 
 
-def _time_span(sequence: RankCalls) -> tuple[int, int]:
+def _find_time_span(sequence: RankCalls) -> tuple[int, int]:
     """Return the start of a rank's first call and the end of its last one."""
     return int(sequence.start[0]), int(sequence.start[-1]) + max(int(sequence.duration[-1]), 0)

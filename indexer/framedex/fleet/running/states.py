@@ -13,7 +13,7 @@ from framedex.base import words
 from framedex.base.errors import FramedexError
 from framedex.captures.folders import find_captures_within
 from framedex.captures.metadata import read_metadata, read_program_end
-from framedex.fleet.origin import Origin, job_size
+from framedex.fleet.origin import Origin, read_job_size
 from framedex.live.waits import call_frames, find_innermost_line
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def read_job(folders: Iterable[Path], name: str | None = None) -> RunningJob:
         if each[2].job == chosen and each[2].rank is not None:
             captures.setdefault(each[2].rank, []).append(each)
     ranks = tuple(_read_rank(rank, captures[rank]) for rank in sorted(captures))
-    sizes = [job_size(metadata) or 0 for of_rank in captures.values() for _, metadata, _ in of_rank]
+    sizes = [read_job_size(metadata) or 0 for of_rank in captures.values() for _, metadata, _ in of_rank]
     ends = [each.ended_unix_ns for each in ranks if each.ended_unix_ns is not None]
     now = max(ends) if len(ends) == len(ranks) else time.time_ns()
     return RunningJob(chosen, max(*sizes, ranks[-1].rank + 1), ranks, now)

@@ -9,12 +9,12 @@ FOLDER = Path(__file__).parent
 _NAME = re.compile(r"[A-Za-z0-9_.]+")
 
 
-def note(function: str) -> str | None:
+def read_note(function: str) -> str | None:
     """Return the note on a function; None if there is none."""
     return _read(FOLDER, function)
 
 
-def object_note(type_name: str) -> str | None:
+def read_object_note(type_name: str) -> str | None:
     """Return the note on an object type, such as `loaded_executable`; None if there is none."""
     return _read(FOLDER / "objects", type_name)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from framedex.guidebook.comparison import find_changed_paths
-from framedex.guidebook.notes import note, object_note
+from framedex.guidebook.notes import read_note, read_object_note
 from framedex.guidebook.site import addresses, functions, home, objects, tasks, versions
 from framedex.guidebook.site.book import GuidebookData
 from framedex.guidebook.site.templates import Page, Section, Templates
@@ -17,15 +17,15 @@ from framedex.model.guidebook import ApiRelease, Comparison, Kind
 def list_pages(book: GuidebookData, releases: Sequence[ApiRelease], comparison: Comparison | None) -> list[Section]:
     """Return the pages of a book; `releases` are jaxlib releases with a known API, `comparison` the requested one."""
     templates = Templates(book)
-    types = [objects.build_object_page(name, book, templates, object_note) for name in book.types()]
+    types = [objects.build_object_page(name, book, templates, read_object_note) for name in book.types()]
     programs = [
         Section(title, tuple(tasks.build_task_page(task, book, templates) for task in same))
         for title, same in tasks.group_by_program(book)
     ]
-    changes = versions.changes_page(find_changed_paths(book.observations), templates)
+    changes = versions.build_changes_page(find_changed_paths(book.observations), templates)
     compared = [versions.build_comparison_page(comparison, templates)] if comparison else []
     return [
-        Section("Guidebook", (home.build_home_page(book, templates), home.runs_page(book, templates))),
+        Section("Guidebook", (home.build_home_page(book, templates), home.build_runs_page(book, templates))),
         Section("Functions", _function_sections(book, templates)),
         Section("Objects", (objects.build_objects_overview_page(book, templates), *types)),
         Section("Tasks", (tasks.build_tasks_overview_page(book, templates), *programs)),
@@ -48,7 +48,7 @@ def _group_pages(
 ) -> tuple[Page, ...]:
     """Return the pages of a group, listed by their titles without the group's prefix."""
     table_link = (table.path, table.title)
-    pages = (functions.build_function_page(name, book, templates, note, table_link) for name in names)
+    pages = (functions.build_function_page(name, book, templates, read_note, table_link) for name in names)
     return tuple(replace(page, listed=page.title.removeprefix(f"{title}_")) for page in pages)
 
 

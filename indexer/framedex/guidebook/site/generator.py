@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import escape
 
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import visible
+from framedex.base.plaintext import make_visible
 from framedex.guidebook.site import addresses
 from framedex.guidebook.site.documents import Document, heading_anchor, resolve_links
 from framedex.guidebook.site.templates import Page, Section
@@ -85,7 +85,7 @@ def _build_configuration(
         ("(prefers-color-scheme: dark)", "slate", "weather-sunny", "Switch to light"),
     )
     return {
-        "site_name": html.escape(visible(title), quote=False),
+        "site_name": html.escape(make_visible(title), quote=False),
         "docs_dir": str(sources),
         "site_dir": str(site),
         "nav": [*map(_navigation_entry, sections), *_documentation(documents)],
@@ -116,8 +116,8 @@ def _build_configuration(
 
 def _navigation_entry(entry: Page | Section) -> dict[str, Any]:
     if isinstance(entry, Page):
-        return {str(escape(visible(entry.listed or entry.title))): _source_path(entry)}
-    return {str(escape(visible(entry.title))): [_navigation_entry(each) for each in entry.entries]}
+        return {str(escape(make_visible(entry.listed or entry.title))): _source_path(entry)}
+    return {str(escape(make_visible(entry.title))): [_navigation_entry(each) for each in entry.entries]}
 
 
 def _documentation(documents: Sequence[Document]) -> list[dict[str, Any]]:
@@ -157,7 +157,9 @@ def _make_plugin(sections: Sequence[Page | Section], documents: Sequence[Documen
                 if (file := files.get_file_from_path(path)) is not None:
                     files.remove(file)
             for path, page in pages.items():
-                head = json.dumps({"title": str(escape(visible(page.title))), "search": {"boost": _search_boost(page)}})
+                head = json.dumps(
+                    {"title": str(escape(make_visible(page.title))), "search": {"boost": _search_boost(page)}}
+                )
                 files.append(File.generated(config, path, content=f"---\n{head}\n---\n"))
             for path, document in documents_by_source.items():
                 files.append(File.generated(config, path, content=document.text))
@@ -173,7 +175,7 @@ def _make_plugin(sections: Sequence[Page | Section], documents: Sequence[Documen
                 return contents[path]
             own = pages[path]
             page.toc = TableOfContents(
-                [AnchorLink(str(escape(visible(text))), anchor, 2) for anchor, text in own.headings]
+                [AnchorLink(str(escape(make_visible(text))), anchor, 2) for anchor, text in own.headings]
             )
             contents[path] = own.html
             return own.searched

@@ -42,7 +42,7 @@ def build_home_page(book: GuidebookData, templates: Templates) -> Page:
     return Page(addresses.HOME, "Overview", html, headings, searched)
 
 
-def runs_page(book: GuidebookData, templates: Templates) -> Page:
+def build_runs_page(book: GuidebookData, templates: Templates) -> Page:
     """Return the page of runs."""
     html, headings = templates.page("runs.html", addresses.RUNS)
     searched = templates.fill("runs_searched.html", addresses.RUNS)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from markupsafe import Markup, escape
 
-from framedex.base.plaintext import truncate, visible
+from framedex.base.plaintext import make_visible, truncate
 from framedex.base.words import count
 from framedex.model import LocationEvidence
 from framedex.model.guidebook import DisplayedLocation, PathNode
@@ -24,7 +24,7 @@ _WEB = re.compile(r"https?://[^\s\"<>]+")
 
 def shorten(text: str, max_characters: int = MAX_CHARACTERS) -> str:
     """Return a string of bounded length on one line, with invisible characters escaped."""
-    return truncate(visible(text), max_characters)
+    return truncate(make_visible(text), max_characters)
 
 
 def format_times(count: int) -> str:
@@ -35,7 +35,7 @@ def format_times(count: int) -> str:
 def format_lines(text: str, max_characters: int = 4000) -> Markup:
     """Return a multi-line string, truncated at `max_characters`, with its line breaks."""
     return Markup("\n").join(
-        escape(visible(line.expandtabs(4))) for line in truncate(text, max_characters).splitlines()
+        escape(make_visible(line.expandtabs(4))) for line in truncate(text, max_characters).splitlines()
     )
 
 
@@ -103,16 +103,16 @@ def _render_inline(text: str, functions: Mapping[str, str]) -> Markup:
     shown = Markup("")
     end = 0
     for found in _INLINE.finditer(text):
-        shown += escape(visible(text[end : found.start()]))
+        shown += escape(make_visible(text[end : found.start()]))
         end = found.end()
         if code := found["code"]:
-            quoted = Markup("<code>{}</code>").format(visible(code))
+            quoted = Markup("<code>{}</code>").format(make_visible(code))
             address = functions.get(code.strip().removesuffix("()"))
             shown += Markup('<a href="{}">{}</a>').format(address, quoted) if address else quoted
         else:
             url = found["url"] or found["bare"]
-            shown += Markup('<a href="{}">{}</a>').format(url, visible(found["text"] or url))
-    return shown + escape(visible(text[end:]))
+            shown += Markup('<a href="{}">{}</a>').format(url, make_visible(found["text"] or url))
+    return shown + escape(make_visible(text[end:]))
 
 
 _MAX_DEPTH = 40  # nested branches; deeper ones are only counted

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from framedex.base.plaintext import visible
+from framedex.base.plaintext import make_visible
 from framedex.guidebook.site import addresses
 from framedex.guidebook.site.book import GuidebookData, run_setup
 from framedex.guidebook.site.html_text import CharacterBudget, format_lines, render_path, render_prose, shorten
@@ -136,5 +136,5 @@ def highlight_python(code: str) -> Markup:
         return Markup("")
     if len(code) > 20_000:
         return Markup('<div class="highlight"><pre><code>{}</code></pre></div>').format(format_lines(code))
-    safe = "\n".join(visible(line) for line in code.expandtabs(4).splitlines())
+    safe = "\n".join(make_visible(line) for line in code.expandtabs(4).splitlines())
     return Markup(highlight(safe, PythonLexer(), HtmlFormatter(cssclass="highlight", wrapcode=True)))

@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from framedex.base import words
-from framedex.base.plaintext import visible
+from framedex.base.plaintext import make_visible
 from framedex.guidebook.site import addresses
 from framedex.guidebook.site.book import GuidebookData, run_setup
 from framedex.guidebook.site.html_text import format_lines, format_times, link_location, public_address, shorten
@@ -95,4 +95,4 @@ class Templates:
 
 def _make_visible(value: Any) -> Any:
     """Return a string with invisible characters escaped; escaping for HTML follows later."""
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return make_visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value

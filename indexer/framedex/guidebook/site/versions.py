@@ -67,7 +67,7 @@ def build_comparison_page(comparison: Comparison, templates: Templates) -> Page:
     return Page(addresses.COMPARISON, "Comparison", html, headings, '<h1 id="top">Comparison</h1>')
 
 
-def changes_page(changed_steps: Sequence[ChangedStep], templates: Templates) -> Page:
+def build_changes_page(changed_steps: Sequence[ChangedStep], templates: Templates) -> Page:
     """Return the page of steps that changed between a framework's versions."""
     html, headings = templates.page(
         *("changes.html", addresses.CHANGES),

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.base.regularfile import read_regular_text
 from framedex.guidebook.site.book import GuidebookData
 from framedex.guidebook.site.contents import list_pages
@@ -72,7 +72,7 @@ def check_replaceable(out: Path) -> None:
         added = _foreign_entries(out)
         if added:
             raise FramedexError(
-                f"{out} has {printable(added[0])}, which is not part of a guidebook and would be deleted.",
+                f"{out} has {make_printable(added[0])}, which is not part of a guidebook and would be deleted.",
                 "Move it elsewhere, or write to another folder with --out.",
             )
         return

@@ -87,7 +87,7 @@ def _add(builder: ProfileBuilder, text: str, weights: list[int], frame_of: Calla
     parts = [part for part in text.split(";") if part]
     place = 0
     while place < len(parts) and (thread := parse_thread_label(parts[place])) is not None:
-        after = _after_label(parts, place)
+        after = _find_label_end(parts, place)
         tid, name = thread
         name = ";".join((name, *parts[place + 1 : after])) if name else ""
         place = after
@@ -95,7 +95,7 @@ def _add(builder: ProfileBuilder, text: str, weights: list[int], frame_of: Calla
     builder.add_sample(frames[::-1], builder.add_thread(tid, name), weights)
 
 
-def _after_label(parts: Sequence[str], start: int) -> int:
+def _find_label_end(parts: Sequence[str], start: int) -> int:
     """Return the index of the first part after py-spy's label of a process or thread. The label may have semicolons."""
     if parts[start].startswith("process"):  # `process 7:"python -c import a; a.run()"`
         return next((at + 1 for at in range(start, len(parts)) if parts[at].endswith('"')), start + 1)

@@ -19,9 +19,9 @@ from framedex.imports.names import build_imported_frame, parse_frame
 from framedex.imports.sequences import NAMES, SOURCES, Sequence, Stacks
 from framedex.imports.slices import MAX_SLICES, SliceCollector, add_slices
 from framedex.imports.source import Source
-from framedex.imports.tracks import Tracks, default_track
+from framedex.imports.tracks import Tracks, build_default_track
 from framedex.imports.values import ValueType, WeightRules
-from framedex.imports.wire import parse_first_fields, stream_fields, within_first_field
+from framedex.imports.wire import parse_first_fields, skip_field_head, stream_fields
 
 _PACKET = 1
 _CLOCKS, _TIME, _SEQUENCE, _EVENT, _INTERNED_DATA, _FLAGS = 6, 8, 10, 11, 12, 13  # of a packet
@@ -40,7 +40,7 @@ def matches(head: bytes) -> bool:
     """Whether the first bytes are packets. The first has a time, a sequence number, or compressed packets."""
     if not head.startswith(b"\x0a"):
         return False
-    packet = within_first_field(head)
+    packet = skip_field_head(head)
     try:
         numbers = {number for number, _ in parse_first_fields(head)}
         first = {number for number, _ in parse_first_fields(packet)}
@@ -199,7 +199,7 @@ class _PacketReader:
         if phase not in ("B", "E", "X"):
             return
         default = Message(sequence.defaults.content(_EVENT)).integer(_TRACK)
-        slices = self._slices[event.integer(_TRACK) or default or default_track(number)]
+        slices = self._slices[event.integer(_TRACK) or default or build_default_track(number)]
         if phase == "E":
             slices.end(at)
             return
@@ -237,7 +237,7 @@ class _PacketReader:
         """Read Chrome's samples of a thread. Their times are deltas."""
         at = self._packet_time(packet, sequence) if _TIME in packet else sequence.thread_time
         deltas = [to_signed(delta) for delta in samples.integers(2)]
-        track = Message(sequence.defaults.content(_EVENT)).integer(_TRACK) or default_track(number)
+        track = Message(sequence.defaults.content(_EVENT)).integer(_TRACK) or build_default_track(number)
         for place, stack in enumerate(samples.integers(1)):
             at = _check_time(at + (deltas[place] * 1000 if place < len(deltas) else 0))
             self._add_stack_sample(sequence, stack, self._first_pass.tracks.thread(track), at)

@@ -18,7 +18,7 @@ from framedex.imports.names import build_imported_frame, parse_frame
 from framedex.imports.slices import MAX_SLICES, SliceCollector, add_slices
 from framedex.imports.source import Source
 from framedex.imports.values import ValueType, WeightRules
-from framedex.imports.wire import parse_first_fields, stream_fields, within_first_field
+from framedex.imports.wire import parse_first_fields, skip_field_head, stream_fields
 from framedex.model import Language
 
 _PLANE = 1
@@ -34,7 +34,7 @@ def matches(head: bytes) -> bool:
     if not head.startswith(b"\x0a"):
         return False
     try:
-        named = (value for number, value in parse_first_fields(within_first_field(head)) if number == _NAME)
+        named = (value for number, value in parse_first_fields(skip_field_head(head)) if number == _NAME)
         name = next(named, b"")
     except ValueError:
         return False

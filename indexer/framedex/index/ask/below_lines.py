@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from framedex.index.ask.call.python_lines import lines_of_nodes, python_nodes
+from framedex.index.ask.call.python_lines import read_lines_of_nodes, read_python_nodes
 from framedex.index.ask.capture.contents import StackEnd, read_nested_durations
 from framedex.index.ask.guidebook.stacks import NO_PLACE, UNMERGED, ShownPath, StackPaths
 from framedex.index.file.conventions import IN_JSON, build_json_list
@@ -16,14 +16,14 @@ _MAX_SPANS = 16
 """Limit of call spans per kind that are read for the first decile: a few thousand calls suffice."""
 
 
-def below_lines(reader: Reader, capture: int) -> Iterator[LineCallee]:
+def read_below_lines(reader: Reader, capture: int) -> Iterator[LineCallee]:
     """Yield the calls of a capture by program line, boundary function and path between them; times in ns."""
     stack_paths = StackPaths(reader, capture)
     nested = read_nested_durations(reader, capture)
     quick = _read_first_deciles(reader, capture)
     names: dict[int, str] = dict(reader.rows("SELECT id, name FROM boundaries"))
-    python = python_nodes(reader, {end.stack for end in stack_paths.tree.ends})
-    lines = lines_of_nodes(reader, python.values())
+    python = read_python_nodes(reader, {end.stack for end in stack_paths.tree.ends})
+    lines = read_lines_of_nodes(reader, python.values())
     query = f"SELECT id, user_node FROM nodes WHERE id {IN_JSON}"
     lowest: dict[int, int] = dict(reader.rows(query, build_json_list(sorted(set(python.values())))))
     for end in stack_paths.tree.ends:

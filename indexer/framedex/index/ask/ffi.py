@@ -8,11 +8,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from framedex.index.ask.ffi_sites import sites_by_id
-from framedex.index.ask.name.functions import functions_at
+from framedex.index.ask.ffi_sites import read_sites_by_id
+from framedex.index.ask.name.functions import read_functions_at
 from framedex.index.file.conventions import IN_JSON, Row, build_json_list
 from framedex.index.file.paths import is_installed
-from framedex.index.read.rows import decode_arguments, frames_by_id, functions_by_id
+from framedex.index.read.rows import decode_arguments, read_frames_by_id, read_functions_by_id
 from framedex.index.read.spans import KIND_TABLES, IdRange, iter_call_ranges, iter_calls
 from framedex.model import Location, LocationEvidence, PythonLine, SiteEvidence
 from framedex.programs.ffi import UnknownTarget
@@ -106,7 +106,7 @@ class Ffi:
             f" JOIN frames m ON m.id = h.implementation WHERE m.function {IN_JSON}",
             build_json_list(functions),
         )
-        found = functions_by_id(self.reader, [function for (function,) in rows])
+        found = read_functions_by_id(self.reader, [function for (function,) in rows])
         return [found[function] for (function,) in rows]
 
 
@@ -141,7 +141,7 @@ def _find_uses(line: LineQuery) -> list[FfiUse]:
         "SELECT DISTINCT s.target FROM ffi_sites s JOIN nodes n ON n.id = s.user_node JOIN frames fr ON fr.id = n.frame"
         f" WHERE {line.condition('fr')}"
     )
-    function_ids = build_json_list([function.id for function in functions_at(line)])
+    function_ids = build_json_list([function.id for function in read_functions_at(line)])
     handled = reader.rows(
         # CROSS JOIN leads from the few handlers to their stacks; the planner would start with all stacks.
         "SELECT DISTINCT x.target FROM ffi_handlers h CROSS JOIN frames fr ON fr.id = h.frame"
@@ -191,7 +191,7 @@ class _RunData:
             joins[join] = SiteEvidence(how), (*joins.get(join, (None, ()))[1], site)
         wanted = build_json_list(sorted({run.arguments for run in runs}))
         texts: dict[int, str] = dict(reader.rows(f"SELECT id, json FROM arguments WHERE id {IN_JSON}", wanted))
-        sites = sites_by_id(reader, {site for _, candidates in joins.values() for site in candidates})
+        sites = read_sites_by_id(reader, {site for _, candidates in joins.values() for site in candidates})
         return cls(by_target, joins, sites, texts, _read_handlers(reader, {run.stack for run in runs}))
 
     def build_target(
@@ -312,7 +312,7 @@ def _read_use(reader: Reader, name: str) -> FfiUse:
         handlers=_distinct_handlers(
             ((stage, stack) for stage, stack, _ in stacks), _read_handlers(reader, {stack for _, stack, _ in stacks})
         ),
-        sites=tuple(sites_by_id(reader, [site for (site,) in sites]).values()),
+        sites=tuple(read_sites_by_id(reader, [site for (site,) in sites]).values()),
         runs=sum(calls for stage, _, calls in stacks if stage == _EXECUTE),
         recent=_sum_runs(recent),
         shapes=tuple(shape for shape in dict.fromkeys(shapes) if shape != "() -> ()")[:_MAX_SHAPES],
@@ -388,7 +388,7 @@ def _read_handlers(
         " LEFT JOIN ffi_handlers h ON h.frame = e.frame WHERE e.depth = 0",
         build_json_list(sorted(stacks)),
     )
-    frames = frames_by_id(reader, {frame for row in rows for frame in row[1:3] if frame is not None})
+    frames = read_frames_by_id(reader, {frame for row in rows for frame in row[1:3] if frame is not None})
     return {
         stack: (frames[frame], frames.get(made_from), _parse_signature(text)) for stack, frame, made_from, text in rows
     }
@@ -458,6 +458,6 @@ def _build_troubles(
             explained = explain_problem(problem, registered)
             query = f"SELECT id FROM ffi_sites WHERE key {IN_JSON}"
             ids = [site for (site,) in reader.rows(query, build_json_list(problem.sites))]
-            sites = tuple(sites_by_id(reader, ids).values())
+            sites = tuple(read_sites_by_id(reader, ids).values())
             found.append(FfiProblem(problem.message, explained.text, explained.remedy, 1, sites, None))
     return found

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from framedex.index.file.conventions import IN_JSON, Row, build_json_list
 from framedex.index.file.paths import is_installed
-from framedex.index.read.rows import Reader, frames_by_id, read_frame_chain
+from framedex.index.read.rows import Reader, read_frame_chain, read_frames_by_id
 from framedex.model import FfiSite, FrameRow, HandlerOrigin, PythonLine, SiteEvidence
 
 
@@ -17,11 +17,11 @@ def find_origin(reader: Reader, call_id: int) -> HandlerOrigin | None:
         " JOIN ffi_candidates k ON k.join_id = j.id WHERE r.call = ?",
         call_id,
     )
-    sites = sites_by_id(reader, {site for _, site in rows})
+    sites = read_sites_by_id(reader, {site for _, site in rows})
     return HandlerOrigin(SiteEvidence(rows[0][0]), tuple(sites[site] for _, site in rows)) if rows else None
 
 
-def sites_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FfiSite]:
+def read_sites_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FfiSite]:
     """Return the sites with these ids, by id."""
     rows = reader.rows(
         "SELECT s.id, s.key, s.target, s.leaf, n.depth, s.from_metadata FROM ffi_sites s"
@@ -29,7 +29,7 @@ def sites_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FfiSite]:
         build_json_list(sorted(ids)),
     )
     chains = {row[0]: read_frame_chain(reader, row[3]) for row in rows if row[3]}
-    frames = frames_by_id(reader, {frame for frames in chains.values() for frame in frames})
+    frames = read_frames_by_id(reader, {frame for frames in chains.values() for frame in frames})
     return {row[0]: _build_site(row, [frames[frame] for frame in chains.get(row[0], ())]) for row in rows}
 
 

@@ -26,7 +26,7 @@ from framedex.model import (
     is_of_nearest_release,
 )
 from framedex.path_resolution.files import file_exists
-from framedex.sources.releases.builds import release_of_python
+from framedex.sources.releases.builds import find_release_of_python
 from framedex.sources.releases.components import Component, FrameOwner, find_owner_of_native, find_owner_of_python
 
 # A group has equal values in all these columns. Python code has its file in place of a binary.
@@ -80,7 +80,7 @@ class _FrameGroup:
     namespace: str
 
 
-def frames_by_component(reader: Reader, folders: Mapping[str, str]) -> list[ComponentFrames]:
+def read_frames_by_component(reader: Reader, folders: Mapping[str, str]) -> list[ComponentFrames]:
     """Return all recorded frames by component and version, the latest version of a component first.
 
     `folders` maps source folders to the component whose sources they have, or to "".
@@ -200,7 +200,7 @@ class _Versions:
             if component == "xla":  # plug-ins are built from XLA
                 self._add(capture, Component.PLUGIN, folder, _Version(version, revision))
         for capture, metadata in reader.rows("SELECT id, metadata FROM captures ORDER BY started DESC, id DESC"):
-            if python := release_of_python(json.loads(metadata or "{}").get("python") or ""):
+            if python := find_release_of_python(json.loads(metadata or "{}").get("python") or ""):
                 self._add(capture, Component.CPYTHON, "", _Version(*python))
 
     def _add(self, capture: int, component: Component, folder: str, version: _Version) -> None:

@@ -71,9 +71,9 @@ class Sources:
 
         `folders` maps source folders to the component whose sources they have, or to "".
         """
-        from framedex.index.ask.frame_sources import frames_by_component
+        from framedex.index.ask.frame_sources import read_frames_by_component
 
-        return frames_by_component(self.reader, folders)
+        return read_frames_by_component(self.reader, folders)
 
     def is_known_source(self, path: str) -> bool:
         """Whether a source file is in the index or below a source root, so that a change must be parsed."""

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import visible
+from framedex.base.plaintext import make_visible
 from framedex.index.file.database import LOCK_TIMEOUT_S, connect_reading, translate_errors
 
 MAX_MEMORY_BYTES = 256 << 20
@@ -119,11 +119,11 @@ def _authorize(unsafe: Collection[str], action: int, _: str | None, second: str 
 def _build_error(name: str, message: str) -> FramedexError:
     if name.startswith(("SQLITE_NOMEM", "SQLITE_TOOBIG")):
         return FramedexError(
-            f"The query needs more than {words.size(MAX_MEMORY_BYTES)} of memory, or makes a value of more than"
-            f" {words.size(_MAX_VALUE_BYTES)}.",
+            f"The query needs more than {words.format_size(MAX_MEMORY_BYTES)} of memory, or makes a value of more than"
+            f" {words.format_size(_MAX_VALUE_BYTES)}.",
             "Select fewer rows or shorter values.",
         )
-    message = visible(message)  # it quotes the query
+    message = make_visible(message)  # it quotes the query
     if name.startswith("SQLITE_AUTH"):
         return FramedexError(f"The query was rejected: {message}.", "Only SELECT is allowed.")
     return FramedexError(f"Invalid query: {message.rstrip('.')}.", "Run without a query to list the views.")

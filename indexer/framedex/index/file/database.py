@@ -225,7 +225,7 @@ def _is_file(path: Path) -> bool:
     return True
 
 
-def file_identity(path: Path, *, with_content: bool = False) -> tuple[int, ...] | None:
+def read_file_identity(path: Path, *, with_content: bool = False) -> tuple[int, ...] | None:
     """Return the device and inode (and mtime, size) that identify a file; None if there is no file."""
     try:
         status = path.stat()
@@ -374,7 +374,7 @@ def _full_disk_reason(path: Path) -> str:
     if resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:
         return "The disk is full, or the file size limit (`ulimit -f`) is reached"
     temporary = _temporary_folder()
-    if free_space(path) > _FULL_DISK_BYTES >= free_space(temporary / "file"):
+    if measure_free_space(path) > _FULL_DISK_BYTES >= measure_free_space(temporary / "file"):
         return f"The disk of temporary files ({temporary}) is full"
     return "The disk is full"
 
@@ -385,7 +385,7 @@ def _temporary_folder() -> Path:
     return next(Path(folder) for folder in (*named, "/var/tmp", "/tmp", ".") if folder and os.access(folder, os.W_OK))
 
 
-def free_space(path: Path) -> int:
+def measure_free_space(path: Path) -> int:
     """Return the free bytes in the folder of a file; `sys.maxsize` if unknown."""
     try:
         status = os.statvfs(path.parent)

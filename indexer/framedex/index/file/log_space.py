@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from framedex.base.errors import FramedexError
-from framedex.index.file.database import free_space, full_disk_error
+from framedex.index.file.database import full_disk_error, measure_free_space
 from framedex.index.file.seal import seal_path
 
 _HEADER = struct.Struct(">8I")  # magic, version, page size, checkpoints, salt 1 and 2, checksum 1 and 2
@@ -35,7 +35,7 @@ def check_free_space(connection: sqlite3.Connection, index: Path) -> None:
         raise FramedexError(f"{index} was removed while it was written.", "Run `framedex index` again.") from error
     log = _log_path(index)
     in_log = log.stat().st_size if log.exists() else 0
-    if growth + max(growth - in_log, 0) > free_space(index):
+    if growth + max(growth - in_log, 0) > measure_free_space(index):
         raise full_disk_error(index)
 
 
@@ -50,7 +50,7 @@ def truncate_log(connection: sqlite3.Connection, index: Path) -> None:
         connection.execute("BEGIN IMMEDIATE")  # no other writer appends meanwhile
         try:
             log = _log_path(index)
-            os.truncate(log, _committed_length(log))
+            os.truncate(log, _measure_committed_log(log))
         finally:
             connection.execute("ROLLBACK")
         empty_log(connection)
@@ -93,7 +93,7 @@ def _log_path(index: Path) -> Path:
     return Path(f"{os.path.realpath(index)}-wal")
 
 
-def _committed_length(log: Path) -> int:
+def _measure_committed_log(log: Path) -> int:
     """Return the length of a log up to its last commit, in bytes; its full length if its header is unknown."""
     size = log.stat().st_size
     with log.open("rb") as file:

@@ -20,7 +20,7 @@ _CREATE_STATEMENT = re.compile(r"CREATE (?:VIRTUAL )?(TABLE|TRIGGER|VIEW) (\w+)"
 _COMPUTED_COLUMN = re.compile(r"\b(?:AS|VIRTUAL)\b", re.IGNORECASE)
 
 
-def schema_statements() -> list[str]:
+def list_schema_statements() -> list[str]:
     """Return the statements of `schema.sql` in order, without comments."""
     lines = Path(__file__).with_name("schema.sql").read_text("utf-8").splitlines()
     code = filter(None, (line.partition("--")[0].rstrip() for line in lines))
@@ -30,7 +30,7 @@ def schema_statements() -> list[str]:
 
 def create_schema(connection: sqlite3.Connection) -> None:
     """Create every table, index and view. Runs inside the caller's transaction."""
-    for statement in schema_statements():
+    for statement in list_schema_statements():
         connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {VERSION}")
@@ -49,7 +49,7 @@ def drop_everything(connection: sqlite3.Connection) -> None:
 
 
 _SCHEMA_PARTS = {
-    match[2]: (match[1].lower(), text) for text in schema_statements() if (match := _CREATE_STATEMENT.match(text))
+    match[2]: (match[1].lower(), text) for text in list_schema_statements() if (match := _CREATE_STATEMENT.match(text))
 }
 
 _QUERIED_VIEWS = frozenset(

@@ -80,7 +80,7 @@ def was_changed(index: Path, *, may_seal: bool = True) -> bool:
                 may_seal and os.access(seal_path(index), os.W_OK)
             ):
                 return False
-            is_same = seal.size == before.st_size and seal.checksum == _checksum_in_subprocess(index)
+            is_same = seal.size == before.st_size and seal.checksum == _compute_checksum_in_subprocess(index)
             after = index.stat()
         except (OSError, ValueError):
             return False
@@ -109,7 +109,7 @@ def seal_checked_index(index: Path, before: os.stat_result, *, is_consistent: bo
         if not is_consistent:
             _replace_seal(index, text, _CHANGED_SEAL)
         elif not _has_log(index):
-            value = _checksum_in_subprocess(index)
+            value = _compute_checksum_in_subprocess(index)
             seal = _Seal(before.st_size, before.st_mtime_ns, before.st_ctime_ns, value)
             if seal.matches(index.stat()):
                 _replace_seal(index, text, str(seal))
@@ -156,7 +156,7 @@ _CHECKSUM_SCRIPT = (
 )
 
 
-def _checksum_in_subprocess(path: Path) -> int:
+def _compute_checksum_in_subprocess(path: Path) -> int:
     """Return the CRC-32 of a file, computed in a subprocess: a server would run out of permanently open descriptors.
 
     Raises OSError or ValueError if the subprocess fails.

@@ -50,7 +50,7 @@ def is_inconsistent(connection: sqlite3.Connection, index: Path, *, may_seal: bo
         before = index.stat()
         if before.st_size > CHEAP_CHECKSUM_BYTES or not is_unsealed(index):
             return False
-        state = (_file_state(index), _file_state(Path(f"{os.path.realpath(index)}-wal")))
+        state = (_read_file_state(index), _read_file_state(Path(f"{os.path.realpath(index)}-wal")))
         previous = _RESULTS.get(index)
         is_consistent = previous[1] if previous is not None and previous[0] == state else _is_consistent(connection)
     except OSError:
@@ -78,7 +78,7 @@ _RESULTS: dict[Path, tuple[tuple[_State, _State], bool]] = {}
 """By index: the state of the file and of its log, and whether they were consistent."""
 
 
-def _file_state(file: Path) -> _State:
+def _read_file_state(file: Path) -> _State:
     try:
         status = file.stat()
     except FileNotFoundError:
@@ -107,7 +107,9 @@ def _has_damage(path: Path) -> bool:
             is_whole = connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
             if not is_whole or connection.execute("PRAGMA foreign_key_check").fetchone() is not None:
                 return True
-            return any(_has_unknown_value(connection, *where, words) for where, words in _enumeration_values().items())
+            return any(
+                _has_unknown_value(connection, *where, words) for where, words in _read_enumeration_values().items()
+            )
     except UnicodeDecodeError:  # SQLite's own message may contain corrupt bytes
         return True
     except sqlite3.DatabaseError as error:
@@ -119,7 +121,7 @@ def _has_unknown_value(connection: sqlite3.Connection, table: str, column: str, 
     return connection.execute(f"SELECT 1 FROM {table} WHERE {column} NOT IN ({allowed})").fetchone() is not None
 
 
-def _enumeration_values() -> dict[tuple[str, str], list[str]]:
+def _read_enumeration_values() -> dict[tuple[str, str], list[str]]:
     """Return the known enumeration values by (table, column)."""
     from framedex.model import (
         FrameRole,

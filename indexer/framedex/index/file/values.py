@@ -54,13 +54,13 @@ def fold_range(location: Location | None, candidates: Sequence[Location]) -> tup
     return replace(location, last_line=candidates[0].line), ()
 
 
-def duration_to_bucket(duration: int) -> int:
+def convert_duration_to_bucket(duration: int) -> int:
     """Return the bucket of a duration in ns."""
     shift = max(duration.bit_length() - _BUCKET_BITS, 0)
     return duration if shift == 0 else shift * _BUCKETS_PER_SHIFT + (duration >> shift)
 
 
-def bucket_to_duration(bucket: int) -> int:
+def convert_bucket_to_duration(bucket: int) -> int:
     """Return the middle of a bucket in ns."""
     shift = max(bucket // _BUCKETS_PER_SHIFT - 1, 0)
     if shift == 0:

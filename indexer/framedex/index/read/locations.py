@@ -109,23 +109,23 @@ class UrlFinder:
 
     def find_public(self, path: str, line: int) -> PublicFile | None:
         """Return the public path and URL of a line, even if its file is local; None without a public component."""
-        from framedex.sources.releases import find_published_file, public_url, url_template
+        from framedex.sources.releases import build_public_url, find_published_file, find_url_template
 
         links = self._reader.links
         root = next((root for root in links if path.startswith(f"{root}/")), None)
         if root is not None:
             inside = path[len(root) + 1 :]
-            return PublicFile(inside, public_url(root, inside, line, "HEAD", links))
+            return PublicFile(inside, build_public_url(root, inside, line, "HEAD", links))
         if source_map := self._find_source_map(path):
             component, repository, revision, is_dirty, prefix = source_map
-            templates = {component: url_template(repository)} if repository else {}
+            templates = {component: find_url_template(repository)} if repository else {}
             inside = path[len(prefix) :]
-            url = None if is_dirty else public_url(component, inside, line, revision, {**templates, **links})
+            url = None if is_dirty else build_public_url(component, inside, line, revision, {**templates, **links})
             return PublicFile(inside, url)
         found = find_published_file(path, self._builds)
         if found is None:
             return None
-        return PublicFile(found.path, public_url(found.component, found.path, line, found.revision, links))
+        return PublicFile(found.path, build_public_url(found.component, found.path, line, found.revision, links))
 
     def _find_source_map(self, path: str) -> tuple[str, str | None, str, int, str] | None:
         """Return the source map of a path: component, repository, commit, whether it was modified, prefix."""

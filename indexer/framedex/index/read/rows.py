@@ -85,7 +85,7 @@ class Scope:
         """Whether some captures are excluded."""
         return self.run != ALL or self.is_subset
 
-    def capture_condition(self, table: str, capture: int | None = None) -> str:
+    def build_capture_condition(self, table: str, capture: int | None = None) -> str:
         """Return a condition (" AND ...") for rows of this capture, or of all captures in scope if it is None."""
         if capture is not None:
             return f" AND {table}.capture = {capture}"
@@ -209,7 +209,7 @@ class Reader:
             return found
 
 
-def functions_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FunctionRow]:
+def read_functions_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FunctionRow]:
     """Return the functions with these ids, by id."""
     return reader.cache.get_or_compute_all("function", ids, partial(_read_functions, reader))
 
@@ -219,7 +219,7 @@ def _read_functions(reader: Reader, ids: list[int]) -> dict[int, Callable[[], Fu
     return {row[0]: partial(_build_function, reader, row) for row in reader.rows(query, build_json_list(ids))}
 
 
-def frames_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FrameRow]:
+def read_frames_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FrameRow]:
     """Return the frames with these ids, by id, with their functions and candidates."""
     return reader.cache.get_or_compute_all("frame", ids, partial(_read_frames, reader))
 
@@ -232,7 +232,7 @@ def _read_frames(reader: Reader, ids: list[int]) -> dict[int, Callable[[], Frame
         f" FROM frames fr LEFT JOIN modules m ON m.id = fr.module {build_location_joins('fr')} WHERE fr.id {IN_JSON}",
         wanted,
     )
-    functions = functions_by_id(reader, {row[1] for row in rows})
+    functions = read_functions_by_id(reader, {row[1] for row in rows})
     candidates: dict[int, list[Row]] = {}
     for frame, *place in reader.rows(
         "SELECT x.frame, f.path, x.line, x.how, s.modified, s.size, s.blob FROM candidates x JOIN files f"

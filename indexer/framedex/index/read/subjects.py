@@ -36,7 +36,7 @@ _PROGRAMS_OF_FRAMES = (("program_lines", "frame"), ("program_steps", "origin"))
 """The tables with the programs of program frames, and their columns of frames."""
 
 
-def program_runs_query(condition: str) -> str:
+def build_program_runs_query(condition: str) -> str:
     """Return a query for the latest run of each program with `program_frames fr` that match a condition."""
     return " UNION ALL ".join(
         f"SELECT p.run FROM program_frames fr JOIN {table} l ON l.{frame} = fr.id JOIN programs p ON p.id = l.program"
@@ -45,7 +45,7 @@ def program_runs_query(condition: str) -> str:
     )
 
 
-def _compilations_query(condition: str, captures: str) -> str:
+def _build_compilations_query(condition: str, captures: str) -> str:
     """Return a query for the compilations of those programs, in captures that match a condition."""
     return " UNION ALL ".join(
         f"SELECT 1 FROM program_frames fr JOIN {table} l ON l.{frame} = fr.id JOIN compilations c"
@@ -95,7 +95,7 @@ class FileQuery:
 
     def restrict_to_latest_run(self) -> Self:
         """Restrict the file to the latest run that executed or compiled code in it, if the scope is the latest run."""
-        programs = program_runs_query("fr.file = ?1")
+        programs = build_program_runs_query("fr.file = ?1")
         query = f"SELECT max(run) FROM (SELECT run FROM line_calls WHERE file = ?1 UNION ALL {programs})"
         return replace(self, reader=self.reader.restrict_to_latest_run(query, self.id))
 
@@ -129,7 +129,7 @@ class FileQuery:
             return (others,)
         return *(RecordedState(state, self._state_line_map(recorded)) for state, recorded in own[:_MAX_STATES]), others
 
-    def state_condition(self, table: str, state: RecordedState) -> str:
+    def build_state_condition(self, table: str, state: RecordedState) -> str:
         """Return the SQL condition for rows of one file state; `table` has files and versions."""
         of_file = f"{table}.file = {-1 if self.id is None else self.id}"
         if len(self._own_states()) < 2:
@@ -202,7 +202,7 @@ class LineQuery(FileQuery):
             return self
         query = (
             f"SELECT coalesce((SELECT max(run) FROM (SELECT run FROM line_calls WHERE {self.condition('line_calls')}"
-            f" UNION ALL {program_runs_query(self.condition('fr'))})),"
+            f" UNION ALL {build_program_runs_query(self.condition('fr'))})),"
             f" (SELECT max(run) FROM line_links WHERE {self.condition('line_links')}))"
         )
         return replace(self, reader=self.reader.restrict_to_latest_run(query))
@@ -233,17 +233,17 @@ class LineQuery(FileQuery):
         """
         return self._join_conditions(table, self._find_counted_lines())
 
-    def lines_condition(self, table: str, lines: Iterable[int]) -> str:
+    def build_lines_condition(self, table: str, lines: Iterable[int]) -> str:
         """Return the SQL condition for rows on any of these lines."""
         return self._join_conditions(table, self._to_recorded(lines))
 
-    def enclosing_condition(self, table: str) -> str:
+    def build_enclosing_condition(self, table: str) -> str:
         """Return the SQL condition for functions whose extent contains the line, or the nearest line if it is new."""
         parts = []
         for state in self.states():
             recorded = state.to_nearest_recorded(self.line)
             extent = f"({table}.line = {recorded} OR ({table}.line <= {recorded} AND {table}.end_line >= {recorded}))"
-            parts.append(f"({self.state_condition(table, state)} AND {extent})")
+            parts.append(f"({self.build_state_condition(table, state)} AND {extent})")
         return f"({' OR '.join(parts)})"
 
     def _join_conditions(self, table: str, lines: Collection[_LineNumbers]) -> str:
@@ -252,7 +252,7 @@ class LineQuery(FileQuery):
             recorded = sorted({each.recorded for each in lines if each.state == state.id})
             if recorded:
                 parts.append(
-                    f"{self.state_condition(table, state)} AND {table}.line IN ({', '.join(map(str, recorded))})"
+                    f"{self.build_state_condition(table, state)} AND {table}.line IN ({', '.join(map(str, recorded))})"
                 )
         return f"({' OR '.join(parts)})" if parts else "false"
 
@@ -283,7 +283,7 @@ class LineQuery(FileQuery):
             for state in self.states()
             for (line,) in self.reader.rows(
                 "SELECT DISTINCT fr.line FROM frames fr"
-                f" WHERE {self.state_condition('fr', state)} AND fr.line {IN_JSON}"
+                f" WHERE {self.build_state_condition('fr', state)} AND fr.line {IN_JSON}"
                 " AND EXISTS (SELECT 1 FROM nodes n WHERE n.frame = fr.id)",
                 build_json_list([each.recorded for each in lines if each.state == state.id]),
             )
@@ -363,9 +363,9 @@ def _build_subject_scope(reader: Reader, totals: str, *parameters: object, progr
     is_compiled = False
     if program_lines:
         of_run = f"IN (SELECT id FROM captures WHERE run = {run})"
-        others = others or is_any(f"({_compilations_query(program_lines, f'NOT {of_run}')})")
+        others = others or is_any(f"({_build_compilations_query(program_lines, f'NOT {of_run}')})")
         is_passed = is_any(f"{totals} AND calls > 0 AND run = {run}")
-        is_compiled = not is_passed and is_any(f"({_compilations_query(program_lines, of_run)})")
+        is_compiled = not is_passed and is_any(f"({_build_compilations_query(program_lines, of_run)})")
     return _build_scope(
         reader,
         CaptureScope.LATEST,

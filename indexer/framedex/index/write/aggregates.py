@@ -66,7 +66,7 @@ class ChainTotals:
         """With a `capture`, all items must be of that capture, and may be added to stored ones."""
         self.items = items
         self.tree = PathTree(nodes, items)
-        order = _order_in_time(connection, items.latest_call, capture)
+        order = _sort_in_time(connection, items.latest_call, capture)
         self.calls_in_time = items.latest_call[order]
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
@@ -87,12 +87,12 @@ class ChainTotals:
         of_row = key[self.place[rows]]
         keys = find_distinct_values(of_row)
         group = np.searchsorted(keys, of_row)
-        run, is_of_run = _latest_run(group, self.run[rows], len(keys))
+        run, is_of_run = _find_latest_run(group, self.run[rows], len(keys))
         run_calls = _sum_by_group(group[is_of_run], self.run_calls[rows[is_of_run]], len(keys))
         return keys, _sum_by_group(group, self.calls[rows], len(keys)), run, run_calls
 
 
-def _frames_json(tree: PathTree) -> str:
+def _encode_frames(tree: PathTree) -> str:
     """Return the frames in the chains, as the parameter of `IN_JSON`."""
     return build_json_list(find_distinct_values(tree.frame).tolist())
 
@@ -163,7 +163,7 @@ def add_stack_calls(
         f" VALUES ({capture}, ?, ?, ?, ?, ?) {_upsert_clause('stack, capture, boundary', _IS_LATER_CALL)}",
         rows,
     )
-    upsert = _upsert_clause("stack, boundary", _later_call_condition(connection, "stack_calls", capture))
+    upsert = _upsert_clause("stack, boundary", _build_later_call_condition(connection, "stack_calls", capture))
     connection.executemany(
         "INSERT INTO stack_calls(stack, boundary, calls, duration, latest_call, run, run_calls, run_duration)"
         f" VALUES (?, ?, ?, ?, ?, ?, ?, ?) {upsert}, {_UPDATE_RUN_TOTALS}",
@@ -195,7 +195,7 @@ def _sum_in_parts(
 
     The parts are in order of time, so that the latest call of the last one is the latest of all.
     """
-    order = _order_in_time(connection, items.latest_call, capture)
+    order = _sort_in_time(connection, items.latest_call, capture)
     for first in range(0, len(order), _ITEMS_AT_ONCE):
         yield ChainTotals(connection, items[order[first : first + _ITEMS_AT_ONCE]], nodes, capture)
 
@@ -203,7 +203,7 @@ def _sum_in_parts(
 def _add_frame_totals(connection: sqlite3.Connection, totals: ChainTotals) -> None:
     """Add the items to the totals without frame locations: those of nodes, steps, edges and functions."""
     _add_to_nodes(connection, totals)
-    frames, tree = _frames_json(totals.tree), totals.tree
+    frames, tree = _encode_frames(totals.tree), totals.tree
     function = _read_column(connection, f"SELECT id, function FROM frames WHERE id {IN_JSON}", frames)
     functions, *sums = totals.sum_by_key(function[tree.frame])
     connection.executemany(
@@ -246,13 +246,15 @@ def _add_line_totals(connection: sqlite3.Connection, totals: ChainTotals, captur
 
     With a `capture`, all items must be of that capture.
     """
-    upsert = _upsert_clause("file, line, version, boundary", _later_call_condition(connection, "line_calls", capture))
+    upsert = _upsert_clause(
+        "file, line, version, boundary", _build_later_call_condition(connection, "line_calls", capture)
+    )
     connection.executemany(
         f"INSERT INTO line_calls({_LINE_TOTAL_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         f" {upsert}, {_UPDATE_RUN_TOTALS}",
         _PassedLines(connection, totals.tree).compute_totals(totals),
     )
-    is_readable = _read_flags(connection, IS_READABLE, _frames_json(totals.tree))
+    is_readable = _read_flags(connection, IS_READABLE, _encode_frames(totals.tree))
     pairs = pack_pair(*totals.tree.find_neighbours(is_readable))
     _add_pairs(connection, "readable_steps", ("origin", "target"), totals, pairs)
 
@@ -276,7 +278,7 @@ def add_linked_line_totals(
         ).fetchall()
         items = StackTotals(*np.array(rows, np.int64).reshape(-1, 11).T)
         totals = ChainTotals(connection, items, nodes, capture)
-        is_later = _later_call_condition(connection, "line_links", capture)
+        is_later = _build_later_call_condition(connection, "line_links", capture)
         upsert = _upsert_clause("file, line, version, boundary, how", is_later)
         connection.executemany(
             f"INSERT INTO line_links({_LINE_TOTAL_COLUMNS}, how) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{how.value}')"
@@ -297,8 +299,8 @@ class _PassedLines:
             f" WHERE fr.file IS NOT NULL AND fr.line > 0 AND fr.id {IN_JSON}"
         )
         states: dict[tuple[int, int], int] = {}
-        of_frame = np.full(_frame_id_count(connection), -1, np.int64)
-        for frame, line, *state in connection.execute(query, (_frames_json(tree),)):
+        of_frame = np.full(_count_frame_ids(connection), -1, np.int64)
+        for frame, line, *state in connection.execute(query, (_encode_frames(tree),)):
             of_frame[frame] = (states.setdefault((state[0], state[1]), len(states)) << 32) | line
         self._states = list(states)
         self.key = of_frame[tree.frame]
@@ -319,7 +321,7 @@ class _PassedLines:
         latest = np.zeros(len(key), np.int64)
         np.maximum.at(latest, group, totals.latest[rows])
         places = np.array([self.unpack(each) for each in lines.tolist()], np.int64).reshape(-1, 3)
-        run, is_of_run = _latest_run(group, totals.run[rows], len(key))
+        run, is_of_run = _find_latest_run(group, totals.run[rows], len(key))
         calls, duration = (_sum_by_group(group, each[rows], len(key)) for each in (totals.calls, totals.duration))
         of_latest = (
             _sum_by_group(group[is_of_run], each[rows[is_of_run]], len(key))
@@ -340,7 +342,7 @@ def _upsert_clause(key: str, is_later: str = "false") -> str:
     )
 
 
-def _later_call_condition(connection: sqlite3.Connection, table: str, capture: int | None) -> str:
+def _build_later_call_condition(connection: sqlite3.Connection, table: str, capture: int | None) -> str:
     """Return the SQL condition that `latest_call` of the table began after the added calls of this capture."""
     if capture is None:
         return "false"
@@ -353,7 +355,7 @@ def _later_call_condition(connection: sqlite3.Connection, table: str, capture: i
     )
 
 
-def _order_in_time(connection: sqlite3.Connection, calls: Integers, capture: int | None) -> Integers:
+def _sort_in_time(connection: sqlite3.Connection, calls: Integers, capture: int | None) -> Integers:
     """Return the positions of calls in order of time. With a `capture`, all calls must be of that capture."""
     if capture is not None:
         return np.argsort(calls, kind="stable")
@@ -413,14 +415,14 @@ def _add_samples(connection: sqlite3.Connection, items: StackTotals, nodes: Node
 def _read_column(connection: sqlite3.Connection, query: str, frames: str) -> Integers:
     """Return a column indexed by frame id, from rows (id, value) of `frames`; 0 for a missing id."""
     rows = np.array(connection.execute(query, (frames,)).fetchall(), np.int64).reshape(-1, 2)
-    column = np.zeros(_frame_id_count(connection), np.int64)
+    column = np.zeros(_count_frame_ids(connection), np.int64)
     column[rows[:, 0]] = rows[:, 1]
     return column
 
 
 def _read_flags(connection: sqlite3.Connection, condition: str, frames: str) -> Flags:
     """Return a flag for each frame id: true if the frame is one of `frames` and meets the condition."""
-    flags = np.zeros(_frame_id_count(connection), np.bool_)
+    flags = np.zeros(_count_frame_ids(connection), np.bool_)
     query = (
         f"SELECT fr.id FROM frames fr JOIN functions fn ON fn.id = fr.function WHERE fr.id {IN_JSON} AND {condition}"
     )
@@ -428,12 +430,12 @@ def _read_flags(connection: sqlite3.Connection, condition: str, frames: str) -> 
     return flags
 
 
-def _frame_id_count(connection: sqlite3.Connection) -> int:
+def _count_frame_ids(connection: sqlite3.Connection) -> int:
     highest: int = connection.execute("SELECT coalesce(max(id), 0) FROM frames").fetchone()[0]
     return highest + 1
 
 
-def _latest_run(group: Integers, run: Integers, groups: int) -> tuple[Integers, Flags]:
+def _find_latest_run(group: Integers, run: Integers, groups: int) -> tuple[Integers, Flags]:
     """Return the latest run in each group, and for each element whether it belongs to that run."""
     latest = np.zeros(groups, np.int64)
     np.maximum.at(latest, group, run)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from framedex.index.file.conventions import IN_JSON, SPAN_SIZE, build_json_list
-from framedex.index.file.values import duration_to_bucket, to_storable
+from framedex.index.file.values import convert_duration_to_bucket, to_storable
 from framedex.index.write.bulk_rows import NULL, copy_rows
 from framedex.index.write.chain_totals import StackTotals
 from framedex.index.write.ffi import FfiWriter
@@ -314,7 +314,7 @@ class CallWriter:
         self._add_to_kind(new, 1, duration, 0, duration, call, call, call)
         self._add_sample(new, int(self._argument_ids[argument]))
         found = self._kinds_by_id[new]
-        self._add_to_buckets([(found.boundary, found.thread, duration_to_bucket(duration), 1)])
+        self._add_to_buckets([(found.boundary, found.thread, convert_duration_to_bucket(duration), 1)])
 
 
 def _merge_spans(spans: Integers) -> Integers:

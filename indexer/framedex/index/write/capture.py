@@ -394,14 +394,14 @@ def _intern_threads(connection: sqlite3.Connection, capture_id: int, capture: Ca
     query = "INSERT INTO threads(capture, tid, name, label) VALUES (?, ?, ?, ?)"
     main = capture.metadata.pid
     for thread in capture.threads[len(ids) :]:
-        row = (capture_id, thread.tid, to_storable(thread.name), thread_label(thread, main))
+        row = (capture_id, thread.tid, to_storable(thread.name), build_thread_label(thread, main))
         added = connection.execute(query, row).lastrowid
         assert added is not None
         ids.append(added)
     return ids
 
 
-def thread_label(thread: Thread, main: object) -> str:
+def build_thread_label(thread: Thread, main: object) -> str:
     """Return a unique label of a thread: all threads of a pool share one name, often that of the main thread."""
     if thread.tid == main:
         return "main"

@@ -48,7 +48,7 @@ def intern_frames(
     _update_frames(
         connection,
         [
-            (ids[record], functions[record.function], location_columns(record.location, files))
+            (ids[record], functions[record.function], build_location_columns(record.location, files))
             for record in renamed_records
         ],
     )
@@ -80,7 +80,7 @@ LocationColumns = tuple[int | None, int | None, str | None]
 """A location as the columns file, line, how."""
 
 
-def location_columns(location: Location | None, files: Mapping[str, int]) -> LocationColumns:
+def build_location_columns(location: Location | None, files: Mapping[str, int]) -> LocationColumns:
     """Return a location as the columns file, line, how."""
     return (None, None, None) if location is None else (files[location.path], location.line, location.how.value)
 
@@ -134,7 +134,7 @@ def _intern_functions(
             ids[record] = row[0]
             continue
         new.add(record.short_name)
-        file, line, how = location_columns(record.location, files)
+        file, line, how = build_location_columns(record.location, files)
         names = (record.language.value, record.role.value, record.short_name, record.mangled)
         ids[record] = connection.execute(
             "INSERT INTO functions(module, name, symbol, unit, first_line, release, is_release_known,"
@@ -166,7 +166,7 @@ def _intern_frame(
 ) -> int:
     function = functions[record.function]
     module = None if record.module is None else modules[record.module]
-    file, line, _ = location_columns(record.location, files)
+    file, line, _ = build_location_columns(record.location, files)
     recorded_line = line if line is not None else record.line or None
     offset = to_signed(record.offset)
     path = None if module is not None or record.location is None else record.location.path
@@ -185,7 +185,7 @@ def _intern_frame(
     # A new frame of a known function must be located, too.
     connection.execute("INSERT OR IGNORE INTO unmatched VALUES (?)", (record.function.short_name,))
     frame_columns = (function, module, offset, record.depth, int(record.depth > 0), int(record.is_returning))
-    location_values = location_columns(record.location or record.stored_location, files)
+    location_values = build_location_columns(record.location or record.stored_location, files)
     inserted = connection.execute(
         "INSERT INTO frames(function, module, offset, depth, inlined, is_returning, file, line, how, version,"
         " recorded_file, recorded_line) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -202,7 +202,7 @@ def store_candidates(
     """Store the other possible locations of a frame, the likeliest first."""
     connection.executemany(
         "INSERT INTO candidates(frame, rank, file, line, how) VALUES (?, ?, ?, ?, ?)",
-        [(frame, rank, *location_columns(spot, files)) for rank, spot in enumerate(candidates)],
+        [(frame, rank, *build_location_columns(spot, files)) for rank, spot in enumerate(candidates)],
     )
 
 

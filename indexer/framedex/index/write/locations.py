@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from framedex.index.file.conventions import IN_JSON, build_json_list, json_item
 from framedex.index.write import aggregates
-from framedex.index.write.interning import intern_files, location_columns, store_candidates
+from framedex.index.write.interning import build_location_columns, intern_files, store_candidates
 from framedex.index.write.records import FramePlacement, FunctionPlacement
 from framedex.index.write.versions import store_indexed_blobs
 from framedex.model import Location
@@ -37,7 +37,7 @@ def locate_recorded_frames(connection: sqlite3.Connection, placements: Sequence[
     A Python function gets the file of its frames.
     """
     files = intern_files(connection, {placed.location.path for placed in placements})
-    given = [(placed.frame, *location_columns(placed.location, files)) for placed in placements]
+    given = [(placed.frame, *build_location_columns(placed.location, files)) for placed in placements]
     moved = connection.execute(_MOVED_FRAMES, (build_json_list(given),)).fetchall()
     if not moved:
         return
@@ -100,7 +100,7 @@ _IS_COUNTED = "EXISTS (SELECT 1 FROM nodes n WHERE n.frame = frames.id AND n.run
 
 def _write_frame_location(connection: sqlite3.Connection, placed: FramePlacement, files: Mapping[str, int]) -> bool:
     """Store the location of a frame; return whether it moved and is counted."""
-    where = location_columns(placed.location, files)
+    where = build_location_columns(placed.location, files)
     connection.execute("DELETE FROM candidates WHERE frame = ?", (placed.frame,))
     store_candidates(connection, placed.frame, _read_stored_candidates(placed), files)
     moved = connection.execute(
@@ -121,7 +121,7 @@ def _write_placement(
     connection: sqlite3.Connection, placement: FunctionPlacement, files: Mapping[str, int], own: str
 ) -> bool:
     """Store one placement, except for the frames in `own`; return whether a counted frame moved."""
-    where = location_columns(placement.location, files)
+    where = build_location_columns(placement.location, files)
     connection.execute(
         "UPDATE functions SET file = ?2, line = ?3, how = ?4, end_line = CASE"
         " WHEN ?5 > 0 OR ?2 IS NULL THEN ?5"
@@ -145,6 +145,6 @@ def _write_placement(
         connection.execute(
             "INSERT INTO candidates(frame, rank, file, line, how)"
             f" SELECT id, ?, ?, ?, ? FROM frames WHERE {open_frames}",
-            (rank, *location_columns(candidate, files), placement.function, own),
+            (rank, *build_location_columns(candidate, files), placement.function, own),
         )
     return (1,) in moved

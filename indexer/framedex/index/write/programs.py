@@ -89,15 +89,15 @@ class ProgramWriter:
         (arguments_json,) = self._connection.execute(query, (call,)).fetchone()
         program, problem = (None, _LOADED_PROBLEM) if function in LOAD_FUNCTIONS else self._find_program(arguments_json)
         options = self._intern_stored_text(
-            _string_argument(arguments_json, "compile_options.kept"), self._record.options
+            _read_string_argument(arguments_json, "compile_options.kept"), self._record.options
         )
-        note = self._intern_stored_text(_string_argument(arguments_json, "jax.kept"), self._record.note)
+        note = self._intern_stored_text(_read_string_argument(arguments_json, "jax.kept"), self._record.note)
         self._connection.execute(
             "INSERT OR IGNORE INTO compilations(call, capture, program, executable, options, noted, problem, sizes,"
             " memory) VALUES (?, ?, ?, NULL, ?, ?, ?, ?, ?)",
             (
                 *(call, self._capture, program, options, note, problem),
-                read_program_sizes(_string_argument(arguments_json, "memory")),
+                read_program_sizes(_read_string_argument(arguments_json, "memory")),
                 self._find_memory(arguments_json),
             ),
         )
@@ -108,7 +108,7 @@ class ProgramWriter:
 
     def _find_memory(self, arguments_json: str) -> int | None:
         """Return the row of the memory inside the program that a call created; None if unknown."""
-        name = _string_argument(arguments_json, "optimized.kept")
+        name = _read_string_argument(arguments_json, "optimized.kept")
         kept = None if name is None else self._record.memory(name)
         return None if kept is None else intern_program_memory(self._connection, self._frames, kept)
 
@@ -129,7 +129,7 @@ class ProgramWriter:
 
     def _find_program(self, arguments_json: str) -> tuple[int | None, str]:
         """Return the row of the program passed to a call, or the reason why it is missing."""
-        name = _string_argument(arguments_json, "program.kept")
+        name = _read_string_argument(arguments_json, "program.kept")
         if name is None:
             return None, _OLD_RECORDING_PROBLEM
         if name.startswith(_NOT_KEPT_PREFIX):
@@ -326,7 +326,7 @@ _COMPILING, _RUNNING = 1, 2
 _FUNCTION_ROLES = dict.fromkeys(COMPILE_FUNCTIONS | LOAD_FUNCTIONS, _COMPILING) | {EXECUTE_FUNCTION: _RUNNING}
 
 
-def _string_argument(text: str, name: str) -> str | None:
+def _read_string_argument(text: str, name: str) -> str | None:
     """Return a string value from the JSON arguments of a call; None if missing."""
     try:
         value = json.loads(text).get(name)

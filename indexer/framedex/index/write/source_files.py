@@ -131,7 +131,7 @@ def replace_map(
         f"INSERT INTO source_maps({SOURCE_MAP_COLUMNS}, prefix, path, modified, size)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
-            *_source_map_values(info),
+            *_build_source_map_values(info),
             *(info.prefix, to_storable(origin), modified, size),
         ),
     ).lastrowid
@@ -143,11 +143,11 @@ def store_release_map(connection: sqlite3.Connection, info: SourceMapInfo, relea
     """Store the map of a release of jaxlib that locations refer to."""
     connection.execute(
         f"INSERT OR IGNORE INTO source_maps({SOURCE_MAP_COLUMNS}, prefix, release) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (*_source_map_values(info), info.prefix, release),
+        (*_build_source_map_values(info), info.prefix, release),
     )
 
 
-def _source_map_values(info: SourceMapInfo) -> tuple[object, ...]:
+def _build_source_map_values(info: SourceMapInfo) -> tuple[object, ...]:
     """Return the values of SOURCE_MAP_COLUMNS."""
     return info.component, info.repository, info.commit, info.is_dirty, info.tool, info.is_nearest + info.is_unchanged
 

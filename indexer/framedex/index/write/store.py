@@ -21,9 +21,9 @@ from framedex.index.file.database import (
     check_version,
     connect_writing,
     damaged_index_error,
-    file_identity,
     is_blank,
     prepare_folder,
+    read_file_identity,
     translate_errors,
 )
 from framedex.index.file.log_space import check_free_space, checkpoint_log, remove_index, truncate_log
@@ -98,7 +98,7 @@ class Store:
         self._tree: StackTree | None = None
         self._data_version: int | None = None  # SQLite's `data_version`, which changes when another process writes
         self._is_new = False
-        self._identity = file_identity(path)
+        self._identity = read_file_identity(path)
         self.sources = sources.SourceTables(self._connection, path)
 
     def __enter__(self) -> Store:
@@ -147,7 +147,7 @@ class Store:
 
     def _was_replaced(self) -> bool:
         """Return whether another process removed or replaced the file while this one waited for its lock."""
-        return file_identity(self.path) != self._identity
+        return read_file_identity(self.path) != self._identity
 
     def _may_be_sealed(self) -> bool:
         try:

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import visible
+from framedex.base.plaintext import make_visible
 from framedex.commands.report.contents import read_contents
-from framedex.commands.report.fragment import render_facts_fragment, render_fragment, trace_fragment
+from framedex.commands.report.fragment import build_trace_fragment, render_facts_fragment, render_fragment
 from framedex.commands.report.page import default_editor
 from framedex.index import Index
 from framedex.index.cost_tables import CostTables
 from framedex.model import CallFilter, Capture, CaptureRow, Metadata, Trace
 from framedex.texts.captures import format_all_problems, format_device_answer_heading
 from framedex.texts.compilations import format_compiles_total
-from framedex.texts.costs import format_memory_total, format_transfers_total, format_waits_total, memory_by_line
+from framedex.texts.costs import format_memory_total, format_transfers_total, format_waits_total, list_memory_by_line
 from framedex.texts.traces import format_trace
 
 if TYPE_CHECKING:
@@ -63,10 +63,10 @@ def index_captures(captures: Sequence[Path]) -> CellAnswers:
 
     Raises FramedexError if a capture cannot be read.
     """
-    from framedex.commands.inputs.project_index import settings_here, use_rebuilt_index, writable_index_path
+    from framedex.commands.inputs.project_index import read_settings_here, use_rebuilt_index, writable_index_path
     from framedex.ingest import SilentProgress, ingest_captures, skip_sources
 
-    settings, _ = settings_here()
+    settings, _ = read_settings_here()
     path = writable_index_path(None, settings)
     with use_rebuilt_index(path, None, settings, lambda: _open_store(path)) as store:
         report = ingest_captures(store, captures, settings.sources, SilentProgress(), skip_sources, settings.path_map)
@@ -110,14 +110,14 @@ def _index_text(index: Index) -> str:
             f"calls: {calls:,}",
             f"compiles: {format_compiles_total(index.compiles())}",
             f"transfers: {format_transfers_total(index.transfers())}",
-            f"memory: {format_memory_total(list(memory_by_line(index.memory())))}",
+            f"memory: {format_memory_total(list(list_memory_by_line(index.memory())))}",
             f"waits: {format_waits_total(index.waits().lines)}",
         )
     )
 
 
-def _trace_html(trace: Trace) -> str:
-    return trace_fragment(trace, default_editor())
+def _render_trace_html(trace: Trace) -> str:
+    return build_trace_fragment(trace, default_editor())
 
 
 def _format_row_facts(row: CaptureRow) -> Facts:
@@ -137,7 +137,7 @@ def _format_row_facts(row: CaptureRow) -> Facts:
     )
 
 
-def _capture_facts(capture: Capture) -> Facts:
+def _build_capture_facts(capture: Capture) -> Facts:
     return (
         "Capture",
         (
@@ -153,13 +153,13 @@ def _capture_facts(capture: Capture) -> Facts:
 
 def _format_facts(found: Facts) -> str:
     heading, facts = found
-    return "\n".join([heading, *(f"  {name}: {visible(value)}" for name, value in facts)])
+    return "\n".join([heading, *(f"  {name}: {make_visible(value)}" for name, value in facts)])
 
 
 _FORMATTERS: tuple[tuple[type, Callable[[Any], str], Callable[[Any], str]], ...] = (
     (CellAnswers, _format_recorded_html, _format_recorded_text),
     (Index, _index_html, _index_text),
-    (Trace, _trace_html, format_trace),
+    (Trace, _render_trace_html, format_trace),
     (
         CaptureRow,
         lambda row: render_facts_fragment(*_format_row_facts(row)),
@@ -167,8 +167,8 @@ _FORMATTERS: tuple[tuple[type, Callable[[Any], str], Callable[[Any], str]], ...]
     ),
     (
         Capture,
-        lambda each: render_facts_fragment(*_capture_facts(each)),
-        lambda each: _format_facts(_capture_facts(each)),
+        lambda each: render_facts_fragment(*_build_capture_facts(each)),
+        lambda each: _format_facts(_build_capture_facts(each)),
     ),
 )
 """The displayed types, with their HTML and text formatters."""

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 
 _PLUGIN = "FRAMEDEX_PLUGIN"  # the plug-in that framedex loads instead of the mock
 _RESTART = "Restart the kernel and run `%load_ext framedex` in its first cell"
@@ -38,7 +38,7 @@ class JaxRuntime:
     def runtime(self) -> str:
         """The name of JAX's runtime in this process."""
         plugin = os.environ.get(_PLUGIN)
-        return f"the plug-in {printable(plugin)}" if plugin else "the mock TPU"
+        return f"the plug-in {make_printable(plugin)}" if plugin else "the mock TPU"
 
     def check_recordable(self) -> None:
         """Raise FramedexError if this process cannot be recorded."""

@@ -19,7 +19,7 @@ from elftools.elf.segments import NoteSegment
 
 from framedex.base import words
 from framedex.base.errors import FramedexError, SystemLimitError
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.base.regularfile import open_regular
 from framedex.live.memory import Memory, MemoryRanges
 from framedex.live.native.image import REGISTERS, FileMapping, ProcessImage, ThreadRegisters
@@ -50,7 +50,7 @@ _TRUNCATED_REMEDY = "Write the core file again, with enough disk space and witho
 @contextmanager
 def open_core(path: Path) -> Iterator[ProcessImage]:
     """Read a core file, whose memory is readable in the context. Raises FramedexError if it cannot be read."""
-    name = printable(str(path))
+    name = make_printable(str(path))
     try:
         file = open_regular(path)
     except OSError as error:
@@ -91,7 +91,7 @@ def _read_image(name: str, file: BinaryIO) -> ProcessImage:
         raise FramedexError(f"{name} has no threads: it is truncated.", _TRUNCATED_REMEDY)
     loaded = [(s["p_vaddr"], s["p_filesz"], s["p_offset"]) for s in segments if s["p_type"] == "PT_LOAD"]
     missing = max((size + offset for _, size, offset in loaded), default=0) - os.fstat(file.fileno()).st_size
-    problem = f"The core file is truncated: {words.size(missing)} are missing. {_TRUNCATED_REMEDY}."
+    problem = f"The core file is truncated: {words.format_size(missing)} are missing. {_TRUNCATED_REMEDY}."
     headers = notes.auxiliary.get(_AT_PHDR, 0)
     return ProcessImage(
         pid=notes.pid,

@@ -10,7 +10,7 @@ from io import BytesIO
 from pathlib import Path
 
 from framedex.base.errors import SystemLimitError
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.base.regularfile import open_regular
 from framedex.binaries.binary import Binary
 from framedex.binaries.elf import Elf
@@ -147,13 +147,15 @@ class Modules(Memory):
             problem = "is not here" if isinstance(error, FileNotFoundError) else "cannot be read"
         else:
             if not header:
-                unchecked = f"{printable(str(file))} may be a different build from the process's: it cannot be checked."
+                unchecked = (
+                    f"{make_printable(str(file))} may be a different build from the process's: it cannot be checked."
+                )
                 return Module(path, base, file, build_id, elf, unchecked)
             if elf.build_id == build_id if build_id else _begins_with(header, file):
                 return Module(path, base, file, build_id, elf)
             problem = "is a different build from the process's"
         remedy = " Name its file: `framedex core FILE EXE`." if is_program else " Its functions are unknown."
-        return Module(path, base, file, build_id, None, f"{printable(str(file))} {problem}.{remedy}")
+        return Module(path, base, file, build_id, None, f"{make_printable(str(file))} {problem}.{remedy}")
 
     @cached_property
     def _vdso(self) -> Module | None:

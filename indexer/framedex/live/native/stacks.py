@@ -66,7 +66,7 @@ def _read_python(image: ProcessImage, modules: Modules) -> tuple[Python | None, 
     """The Python of a process, and the reason if it is not readable."""
     has_python = any(is_python_binary(each.path) for each in image.mappings)
     try:
-        runtime = Runtime.find(modules, _python_binaries(image, modules))
+        runtime = Runtime.find(modules, _find_python_binaries(image, modules))
         return PythonReader(modules, runtime, "").read(), ""
     except UnknownRuntimeError as error:
         return None, f"Python frames are not readable: {error}." if has_python else ""
@@ -76,7 +76,7 @@ def _read_python(image: ProcessImage, modules: Modules) -> tuple[Python | None, 
         return None, "Python frames are not readable: its structures are damaged."
 
 
-def _python_binaries(image: ProcessImage, modules: Modules) -> Iterator[MappedBinary]:
+def _find_python_binaries(image: ProcessImage, modules: Modules) -> Iterator[MappedBinary]:
     for path in dict.fromkeys(each.path for each in image.mappings):
         if path == image.program or is_python_binary(path):
             module = modules.module(path)

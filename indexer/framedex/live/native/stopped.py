@@ -27,7 +27,7 @@ from framedex.live.native.image import REGISTERS, FileMapping, ProcessImage, Sto
 from framedex.live.native.modules import VDSO
 from framedex.live.native.stacks import ProcessStacks, read_stacks
 from framedex.live.snapshot import describe_refusal
-from framedex.live.tasks import process_state, read_command_line
+from framedex.live.tasks import read_command_line, read_process_state
 
 _GET_REGISTERS, _DETACH, _SEIZE, _INTERRUPT = 12, 17, 0x4206, 0x4207  # linux/ptrace.h
 _EVENT_STOP = 128
@@ -165,14 +165,14 @@ def read_living_stacks(pid: int) -> ProcessStacks:
             return read_stacks(image, resume=stopped.resume)
     except PermissionError as error:
         remedy = describe_refusal(pid, error)[1]
-        if process_state(pid) is ProcessState.TRACED:
+        if read_process_state(pid) is ProcessState.TRACED:
             remedy = "Another program traces it, such as a debugger or strace: detach that first."
         raise FramedexError(
             f"The native frames of process {pid} are not readable: {error.strerror}.", remedy
         ) from error
     except OSError as error:
         raise_if_limit(error)
-        if error.errno == errno.ESRCH or process_state(pid) is ProcessState.ENDED:
+        if error.errno == errno.ESRCH or read_process_state(pid) is ProcessState.ENDED:
             raise FramedexError(
                 f"Process {pid} ended while it was read.", "Look at its capture or its core file."
             ) from error

@@ -16,7 +16,7 @@ from elftools.dwarf.callframe import CIE, FDE, CallFrameInfo, RegisterRule
 from elftools.dwarf.structs import DWARFStructs
 
 from framedex.base.errors import SystemLimitError
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.binaries.loaded_tables import UnwindEntry
 from framedex.live.native.expressions import evaluate_expression
 from framedex.live.native.modules import Module, Modules
@@ -170,7 +170,7 @@ class Unwinder:
     def _unwind_table_at(self, module: Module, position: int) -> _UnwindTable:
         entry = module.extents.unwind_entry(position) if module.extents is not None else None
         if entry is None:
-            raise _UnknownCallerError(f"{printable(module.path)} has no unwind table for this function")
+            raise _UnknownCallerError(f"{make_printable(module.path)} has no unwind table for this function")
         key = module, entry.address
         if key not in self._tables:
             self._tables[key] = _parse_entry(entry)
@@ -202,5 +202,5 @@ def _describe_code(frame: NativeFrame) -> str:
         return "it is in generated code, or in no mapped file"
     if frame.position is None:
         missing = "is missing" if frame.module.problem else "has no code at this address"
-        return f"{printable(frame.module.path)} {missing}"
-    return f"{printable(frame.module.path)} has an unwind table"
+        return f"{make_printable(frame.module.path)} {missing}"
+    return f"{make_printable(frame.module.path)} has an unwind table"

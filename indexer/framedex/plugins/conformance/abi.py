@@ -72,7 +72,7 @@ class Extension:
     functions: dict[str, Function]
 
 
-def version() -> tuple[int, int]:
+def read_version() -> tuple[int, int]:
     """The described version of the C API."""
     major, minor = _data()["version"]
     return major, minor
@@ -86,11 +86,11 @@ def functions() -> dict[str, Function]:
 
 
 @functools.cache
-def extensions() -> dict[str, Extension]:
+def read_extensions() -> dict[str, Extension]:
     """The described extensions by name."""
     found = {}
     for name, (number, struct, rows) in _data()["extensions"].items():
-        table = layout(struct)
+        table = read_layout(struct)
         members = {
             member: Function(full_name, arguments, fails, table.fields[member].offset)
             for full_name, member, arguments, fails in rows
@@ -100,7 +100,7 @@ def extensions() -> dict[str, Extension]:
 
 
 @functools.cache
-def layout(name: str) -> Layout:
+def read_layout(name: str) -> Layout:
     """The layout of a struct."""
     size, struct_size, rows = _data()["structs"][name]
     return Layout(name, size, struct_size, {row[0]: Field(*row) for row in rows})
@@ -113,14 +113,14 @@ def read_enumerators(name: str) -> dict[str, int]:
 
 
 @functools.cache
-def error_codes() -> dict[int, str]:
+def read_error_codes() -> dict[int, str]:
     """The names of the error codes by value."""
     return {value: name for name, value in read_enumerators("PJRT_Error_Code").items()}
 
 
 def size_of(type_name: str) -> int:
     """The size of a field of this type in bytes."""
-    return ctypes.sizeof(_C_TYPES[type_name]) if type_name in _C_TYPES else layout(type_name).size
+    return ctypes.sizeof(_C_TYPES[type_name]) if type_name in _C_TYPES else read_layout(type_name).size
 
 
 class Struct:
@@ -133,7 +133,7 @@ class Struct:
     __slots__ = ("_alive", "_layout", "_limit", "_memory", "_view")
 
     def __init__(self, name: str, /, *, at: int | None = None, struct_size: int | None = None, **values: Any) -> None:
-        self._layout = layout(name)
+        self._layout = read_layout(name)
         self._alive: list[Any] = []
         self._limit = struct_size or self._layout.struct_size or self._layout.size
         if at is not None:
@@ -175,7 +175,7 @@ class Struct:
             return
         field = self._field(name)
         if field.type not in _C_TYPES:
-            content = value._view[: layout(field.type).size]
+            content = value._view[: read_layout(field.type).size]
             self._view[field.offset : field.offset + len(content)] = content
             self._alive.append(value)
             return

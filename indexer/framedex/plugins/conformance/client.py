@@ -260,7 +260,7 @@ def pack_int64s(values: Sequence[int]) -> Any:
     return (ctypes.c_int64 * len(values))(*values) if values else None
 
 
-def tiled_layout(*minor_to_major: int) -> Struct:
+def build_tiled_layout(*minor_to_major: int) -> Struct:
     """A layout without tiles, with its dimensions from the fastest to the slowest."""
     order = pack_int64s(minor_to_major)
     tiled = Struct("PJRT_Buffer_MemoryLayout_Tiled", minor_to_major=order, minor_to_major_size=len(minor_to_major))

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from framedex.plugins.conformance.levels import levels
+from framedex.plugins.conformance.levels import judge_levels
 from framedex.plugins.conformance.model import Report
 
 
@@ -42,7 +42,7 @@ def report_document(report: Report) -> dict[str, Any]:
                     for name, (problem, programs) in level.missing.items()
                 },
             }
-            for level in levels(report)
+            for level in judge_levels(report)
         ],
         "checks": [
             {

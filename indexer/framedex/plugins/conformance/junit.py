@@ -36,14 +36,16 @@ def build_junit(report: Report) -> str:
             child = ElementTree.SubElement(
                 case, kind, {"message": _remove_invalid_characters(result.detail), "type": result.status.value}
             )
-            child.text = _remove_invalid_characters("\n".join([result.check.rule, *stack_texts(result), result.output]))
+            child.text = _remove_invalid_characters(
+                "\n".join([result.check.rule, *format_stack_texts(result), result.output])
+            )
         elif result.status is not Status.PASS:
             ElementTree.SubElement(case, "skipped", {"message": _remove_invalid_characters(result.detail)})
     ElementTree.indent(suite)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(suite, "unicode") + "\n"
 
 
-def stack_texts(result: CheckResult) -> list[str]:
+def format_stack_texts(result: CheckResult) -> list[str]:
     """The frames of a crash or hang: the function, or the address in its binary."""
     return [
         f"#{number} {frame.function or hex(frame.address)} in {Path(frame.binary).name or '?'}"

@@ -28,7 +28,7 @@ class Level:
     missing: dict[str, tuple[str, int]]
 
 
-def levels(report: Report) -> list[Level]:
+def judge_levels(report: Report) -> list[Level]:
     """The level of a plug-in for each recorded JAX release, oldest first."""
     outcomes = report.outcomes()
     found = []
@@ -47,7 +47,9 @@ def _is_called_by_jax(report: Report, name: str) -> bool:
     """Whether JAX calls this function of the plug-in. JAX calls functions only of extensions that exist."""
     if name in abi.functions():
         return True
-    owners = [each for each, table in abi.extensions().items() if name in {f.name for f in table.functions.values()}]
+    owners = [
+        each for each, table in abi.read_extensions().items() if name in {f.name for f in table.functions.values()}
+    ]
     return any(owner in report.extensions for owner in owners)
 
 

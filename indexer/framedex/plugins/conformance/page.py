@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
-from framedex.plugins.conformance.junit import stack_texts
-from framedex.plugins.conformance.levels import levels
+from framedex.plugins.conformance.junit import format_stack_texts
+from framedex.plugins.conformance.levels import judge_levels
 from framedex.plugins.conformance.model import CheckResult, Report
 
 _STYLE = """body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 70em; padding: 0 1em; }
@@ -18,7 +18,7 @@ tr { border-bottom: 1px solid #8884; } pre { overflow: auto; } .fail, .crash, .h
 { body { background: #181818; color: #ddd; } }"""
 
 
-def page_text(report: Report) -> str:
+def build_page(report: Report) -> str:
     """The page: the plug-in, the level for each JAX release, the failures, then all checks."""
     name = escape(Path(report.plugin).name)
     counts = ", ".join(f"{count} {status.value}" for status, count in report.counts().items() if count)
@@ -28,7 +28,7 @@ def page_text(report: Report) -> str:
         f"Platform: {escape(report.platform or 'none')}. Extensions: {escape(', '.join(report.extensions) or 'none')}.",
         f"<p>{counts}<h2>JAX releases</h2><table><tr><th>JAX<th>needed functions<th>missing",
     ]
-    for level in levels(report):
+    for level in judge_levels(report):
         missing = ", ".join(f"{escape(each)} ({problem})" for each, (problem, _) in level.missing.items()) or "none"
         parts.append(f"<tr><td>{escape(level.jax)}<td>{level.needed}<td>{missing}")
     failed = report.failed
@@ -39,7 +39,7 @@ def page_text(report: Report) -> str:
 
 def _render_rows(results: Sequence[CheckResult]) -> Iterator[str]:
     for result in results:
-        stack = "\n".join(stack_texts(result))
+        stack = "\n".join(format_stack_texts(result))
         more = f"<pre>{escape(stack)}\n{escape(result.output)}</pre>" if stack or result.output else ""
         yield (
             f"<tr><td class={result.status.value}>{result.status.value}<td><code>{escape(result.check.name)}</code>"

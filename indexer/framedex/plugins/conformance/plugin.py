@@ -62,7 +62,7 @@ class Plugin:
             raise NotAPluginError("GetPjrtApi returned a null pointer.")
         self.table_size = ctypes.c_uint64.from_address(self.table).value
         self.major, self.minor = (ctypes.c_int32.from_address(self.table + 32 + 4 * i).value for i in (0, 1))
-        if self.major != abi.version()[0]:
+        if self.major != abi.read_version()[0]:
             raise NotAPluginError(f"It has version {self.major}.{self.minor} of the C API; framedex knows major 0.")
 
     def slot(self, name: str) -> int:
@@ -84,8 +84,8 @@ class Plugin:
             if not self.slot(name):
                 is_inside = _FIRST_SLOT + 8 * function.position + 8 <= self.table_size
                 found[name] = "null" if is_inside else "not in the table"
-        for extension in self.extensions().keys() & abi.extensions().keys():
-            for member, function in abi.extensions()[extension].functions.items():
+        for extension in self.extensions().keys() & abi.read_extensions().keys():
+            for member, function in abi.read_extensions()[extension].functions.items():
                 if not self.extension_slot(extension, member):
                     found[function.name] = f"not in the extension {extension}"
         return found
@@ -105,7 +105,7 @@ class Plugin:
     def extensions(self) -> dict[str, int]:
         """The addresses of the extensions by name, in chain order. An unknown type has its number as a name."""
         found: dict[str, int] = {}
-        names = {each.number: name for name, each in abi.extensions().items()}
+        names = {each.number: name for name, each in abi.read_extensions().items()}
         for _, number, address in self.extension_chain():
             found.setdefault(names.get(number, f"type {number}"), address)
         return found
@@ -123,7 +123,7 @@ class Plugin:
 
     def extension_slot(self, extension: str, member: str) -> int:
         """The address of an extension's function; 0 if its slot is null or beyond the end of the extension."""
-        described = abi.extensions()[extension].functions[member]
+        described = abi.read_extensions()[extension].functions[member]
         base = self.extensions().get(extension)
         if base is None or described.position + 8 > ctypes.c_uint64.from_address(base).value:
             return 0
@@ -131,7 +131,7 @@ class Plugin:
 
     def call_extension(self, extension: str, member: str, /, *, unfilled: str = "", **values: Any) -> Struct:
         """Call a function of an extension, by its member in the extension's struct. Raises as `call` does."""
-        described = abi.extensions()[extension].functions[member]
+        described = abi.read_extensions()[extension].functions[member]
         if extension not in self.extensions():
             raise UnsupportedError(f"The plug-in has no extension {extension}.")
         address = self.extension_slot(extension, member)
@@ -170,7 +170,7 @@ class Plugin:
     def error_code(self, error: int) -> str:
         """The name of an error's code."""
         number = self.call("PJRT_Error_GetCode", error=error).code
-        return abi.error_codes().get(number, str(number))
+        return abi.read_error_codes().get(number, str(number))
 
     def error_message(self, error: int) -> str:
         """The message of an error."""
@@ -230,7 +230,7 @@ def read_named_values(address: int, count: int) -> dict[str, Any]:
     kinds = {number: name for name, number in abi.read_enumerators("PJRT_NamedValue_Type").items()}
     found: dict[str, Any] = {}
     for i in range(count):
-        value = Struct("PJRT_NamedValue", at=address + i * abi.layout("PJRT_NamedValue").size)
+        value = Struct("PJRT_NamedValue", at=address + i * abi.read_layout("PJRT_NamedValue").size)
         name = read_text(value.name, value.name_size)
         kind = kinds.get(value.type)
         if kind is None:
@@ -249,7 +249,7 @@ def _read_named_value(value: Struct, kind: str) -> Any:
 
 def make_named_values(values: dict[str, str | int | float | bool]) -> Any:
     """An array of PJRT_NamedValue with these values."""
-    size = abi.layout("PJRT_NamedValue").size
+    size = abi.read_layout("PJRT_NamedValue").size
     array = (ctypes.c_char * (size * max(len(values), 1)))()
     array.alive = []  # type: ignore[attr-defined]
     for i, (name, content) in enumerate(values.items()):

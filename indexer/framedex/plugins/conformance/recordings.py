@@ -46,18 +46,21 @@ def check_recording(
 def _outcome(plan: Plan, verdict: Verdict) -> tuple[Status, str]:
     if verdict.crashes:
         crash = verdict.crashes[0]
-        return Status.HANG if crash.is_hang else Status.CRASH, _place_text(plan, crash.row) + crash.reason
+        return Status.HANG if crash.is_hang else Status.CRASH, _format_place_text(plan, crash.row) + crash.reason
     if first := verdict.first_difference:
         found = first.comparison
         size = "" if found is None else f", {found.differing:,} of {words.count(found.elements, 'element')}"
         differing = f"{words.count(len(verdict.differences), 'content')} of {verdict.compared:,} differ, the first: "
         inexact = f"; {verdict.inexact_note}" if verdict.inexact else ""
-        return Status.FAIL, f"{differing}{_place_text(plan, first.execution)}{first.type}[{first.shape}]{size}{inexact}"
+        return (
+            Status.FAIL,
+            f"{differing}{_format_place_text(plan, first.execution)}{first.type}[{first.shape}]{size}{inexact}",
+        )
     if verdict.failed:
         failed = _find_decisive_failure(verdict.failed)
         is_unsupported = failed.code == _UNIMPLEMENTED or _lacks_device(failed)
         status = Status.UNSUPPORTED if is_unsupported else Status.FAIL
-        return status, _place_text(plan, failed.row) + failed.message
+        return status, _format_place_text(plan, failed.row) + failed.message
     if not verdict.compared:
         return Status.SKIPPED, "it has no contents to compare: record it with --contents"
     return Status.PASS, f"{words.count(verdict.compared, 'content')} equal"
@@ -72,7 +75,7 @@ def _lacks_device(failed: FailedCall) -> bool:
     return failed.code == _OUT_OF_RANGE and failed.message.startswith(_NO_DEVICE)
 
 
-def _place_text(plan: Plan, row: int | None) -> str:
+def _format_place_text(plan: Plan, row: int | None) -> str:
     """The program that a call compiles or executes, and the number of the execution, before a text."""
     program = plan.programs.get(plan.executables.get(-1 if row is None else row, -1), "")
     number = next((number for number, each in enumerate(plan.executions, 1) if each.row == row), None)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from framedex.plugins.replay.recorded_calls import RecordedCapture
 
 
-def program_line(frames: Iterable[ProgramFrame]) -> PythonLine | None:
+def find_program_line(frames: Iterable[ProgramFrame]) -> PythonLine | None:
     """Return the line of an op of a program: the innermost of the program itself, or of all Python; None if unknown."""
     known = list(frames)
     frame = next((each for each in known if _is_own_file(each.path)), known[0] if known else None)

@@ -81,19 +81,19 @@ class Comparison:
 
 def compare(kind: str, expected: bytes, actual: bytes, tolerance: Tolerance) -> Comparison:
     """Compare two contents of the type `kind`, the name of a `PJRT_Buffer_Type`."""
-    kind, parts = _element_parts(kind)
+    kind, parts = _split_element_type(kind)
     if len(expected) != len(actual):
         return Comparison(1, 1, None, f"{len(expected)} bytes", f"{len(actual)} bytes")
     if expected == actual:
         return Comparison(len(_read_bits(kind, expected)) // parts, 0)
     if not _is_real(kind):
-        return _compare_exactly(_integers(kind, expected), _integers(kind, actual))
+        return _compare_exactly(_view_integers(kind, expected), _view_integers(kind, actual))
     return _compare_reals(kind, expected, actual, tolerance, parts)
 
 
 def count_non_finite(kind: str, content: bytes) -> tuple[int, int]:
     """Return the numbers of NaNs and infinities in a content."""
-    values = _decode(_element_parts(kind)[0], content)
+    values = _decode(_split_element_type(kind)[0], content)
     return (0, 0) if values is None else (int(np.isnan(values).sum()), int(np.isinf(values).sum()))
 
 
@@ -109,31 +109,31 @@ def compute_infinity_mask(kind: str, content: bytes) -> ElementMask:
 
 def compute_difference_mask(kind: str, expected: bytes, actual: bytes, tolerance: Tolerance) -> ElementMask:
     """Return for each element whether two contents of one type and size differ there."""
-    kind, parts = _element_parts(kind)
+    kind, parts = _split_element_type(kind)
     if not _is_real(kind):
-        return np.asarray(_integers(kind, expected) != _integers(kind, actual))
+        return np.asarray(_view_integers(kind, expected) != _view_integers(kind, actual))
     return ~_close_reals(kind, expected, actual, tolerance).is_equal.reshape(-1, parts).all(axis=1)
 
 
 def format_element(kind: str, content: bytes, place: int) -> str:
     """Return an element of a content as text."""
-    kind, parts = _element_parts(kind)
+    kind, parts = _split_element_type(kind)
     values = _decode(kind, content)
     if values is None:
-        return str(_integers(kind, content)[place])
+        return str(_view_integers(kind, content)[place])
     shown = [repr(float(each)) for each in values[place * parts : (place + 1) * parts]]
     return shown[0] if parts == 1 else f"({', '.join(shown)})"
 
 
 def _map_elements(kind: str, content: bytes, has_property: Callable[[_Reals], ElementMask]) -> ElementMask:
-    kind, parts = _element_parts(kind)
+    kind, parts = _split_element_type(kind)
     values = _decode(kind, content)
     if values is None:
-        return np.zeros(len(_integers(kind, content)), np.bool_)
+        return np.zeros(len(_view_integers(kind, content)), np.bool_)
     return has_property(values).reshape(-1, parts).any(axis=1)
 
 
-def _element_parts(kind: str) -> tuple[str, int]:
+def _split_element_type(kind: str) -> tuple[str, int]:
     """The type of the parts of an element, and their number: a complex number has two."""
     return (_COMPLEX[kind], 2) if kind in _COMPLEX else (kind, 1)
 
@@ -142,7 +142,7 @@ def _is_real(kind: str) -> bool:
     return kind in _FLOATS or kind in _SMALL_FLOATS or kind in ("BF16", "F8E8M0FNU")
 
 
-def _integers(kind: str, content: bytes) -> _Bits:
+def _view_integers(kind: str, content: bytes) -> _Bits:
     return np.frombuffer(content, _INTEGERS.get(kind, np.uint8))
 
 
@@ -228,12 +228,12 @@ def _decode(kind: str, content: bytes) -> _Reals | None:
         raw = np.frombuffer(content, np.uint8)
         return np.where(raw == 0xFF, np.nan, np.exp2(raw.astype(np.float64) - 127))
     if kind in _SMALL_FLOATS:
-        return _value_table(kind)[np.frombuffer(content, np.uint8)]
+        return _build_value_table(kind)[np.frombuffer(content, np.uint8)]
     return None
 
 
 @cache
-def _value_table(kind: str) -> _Reals:
+def _build_value_table(kind: str) -> _Reals:
     """The value of each byte."""
     form = _SMALL_FLOATS[kind]
     width = 1 + form.exponent + form.significand

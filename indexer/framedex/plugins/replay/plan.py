@@ -83,7 +83,7 @@ class Operation:
     def parse(cls, line: str) -> Operation:
         """Parse a line of a plan. Raises ValueError."""
         action, row, *operands = line.split(" ")
-        make = cls(Action(action), int(row), plan_words(operands))
+        make = cls(Action(action), int(row), encode_plan_words(operands))
         if len(operands) < _LEAST_OPERANDS.get(make.action, 1):
             raise ValueError("an operand of an operation is missing")
         numbers = [int(each) for each in operands[:6]] if action == Action.EXECUTE else [int(operands[0])]
@@ -163,7 +163,7 @@ class HandlerResult:
     def text(self) -> str:
         """Return the result as a line of the plan."""
         words = (self.row, quote(self.target, safe=""), self.signature, self.arguments, self.content)
-        return " ".join((_RESULT_WORD, *plan_words(words)))
+        return " ".join((_RESULT_WORD, *encode_plan_words(words)))
 
     @classmethod
     def is_line(cls, line: str) -> bool:
@@ -356,7 +356,7 @@ def _format_option_line(name: str, value: OptionValue) -> str:
     return f"option 0 {name} {kind} {text}".rstrip()
 
 
-def plan_words(values: Iterable[object]) -> tuple[str, ...]:
+def encode_plan_words(values: Iterable[object]) -> tuple[str, ...]:
     """Return the values as words of the plan. Raises ValueError for a value that is not one word."""
     found = tuple(map(str, values))
     if any(word.split() != [word] for word in found):

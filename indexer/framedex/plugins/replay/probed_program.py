@@ -70,7 +70,7 @@ class _Graph:
 
     def add_value(self, value: Any, op: int) -> int:
         number = self.numbers[value] = len(self.values)
-        self.values.append({"op": op, "size": _size(value.type)})
+        self.values.append({"op": op, "size": _count_elements(value.type)})
         self.objects.append(value)
         return number
 
@@ -84,7 +84,7 @@ class _Graph:
         self.ops.append(
             {"kind": kind, "location": str(operation.location), "operands": used, "results": made, "passes": passes}
         )
-        target = _custom_call_target(operation)
+        target = _read_custom_call_target(operation)
         if target == _TO_SHARDS or (target != _FROM_SHARDS and not self.shards.isdisjoint(used)):
             self.shards.update(made)
             for each in made:
@@ -98,7 +98,7 @@ class _Graph:
                 for argument, operand in zip(inner.arguments, operation.operands, strict=True):
                     self.add_op(f"{_MANUAL} argument", operation, [operand], [argument])
                 self.add_block(inner)
-                for result, returned in zip(operation.results, _terminator(inner).operands, strict=True):
+                for result, returned in zip(operation.results, _find_terminator(inner).operands, strict=True):
                     self.add_op(f"{_MANUAL} result", operation, [returned], [result])
             elif operation.name == _PASSING_EACH:
                 for result, operand in zip(operation.results, operation.operands, strict=True):
@@ -141,7 +141,7 @@ class _ProgramEditor:
         return {
             "ops": graph.ops,
             "values": graph.values,
-            "returned": [graph.numbers[each] for each in _terminator(self._block).operands],
+            "returned": [graph.numbers[each] for each in _find_terminator(self._block).operands],
             "edited": [[graph.numbers.get(each, -1) for each in values] for values in self._edited],
         }
 
@@ -162,7 +162,7 @@ class _ProgramEditor:
     def return_values(self, values: Sequence[Any]) -> None:
         """Make values the only results of the program, each whole on every device. The program donates nothing."""
         returned = self._lift_values(list(values), self._block)
-        ended = _terminator(self._block)
+        ended = _find_terminator(self._block)
         with ended.location:
             ir.Operation.create("func.return", operands=returned, ip=ir.InsertionPoint(ended))
         ended.erase()
@@ -175,7 +175,7 @@ class _ProgramEditor:
         )
         if "arg_attrs" in attributes:
             attributes["arg_attrs"] = ir.ArrayAttr.get(
-                [ir.DictAttr.get(_without_donation(entry)) for entry in ir.ArrayAttr(attributes["arg_attrs"])]
+                [ir.DictAttr.get(_remove_donation(entry)) for entry in ir.ArrayAttr(attributes["arg_attrs"])]
             )
 
     def take_arguments(self, values: Sequence[Any]) -> None:
@@ -235,7 +235,7 @@ class _ProgramEditor:
         shards = math.prod(self._axis_sizes()[each] for each in axes)
         given = str(operation.attributes["out_shardings"])
         mesh = (re.search(r"<(@[^,]+|mesh<.*?>),", given) or [""])[1] or f"@{self._mesh_name()}"
-        ended = _terminator(inner)
+        ended = _find_terminator(inner)
         with operation.location:
             more = [_reshape(each, [1, *ir.RankedTensorType(each.type).shape], ended) for each in values]
             ir.Operation.create(ended.name, operands=[*ended.operands, *more], ip=ir.InsertionPoint(ended))
@@ -272,7 +272,7 @@ class _ProgramEditor:
         return ir.StringAttr(self._meshes[0].attributes["sym_name"]).value
 
 
-def _without_donation(attributes: Any) -> dict[str, ir.Attribute]:
+def _remove_donation(attributes: Any) -> dict[str, ir.Attribute]:
     return {each.name: each.attr for each in attributes if each.name not in _DONATION_ATTRIBUTES}
 
 
@@ -376,7 +376,7 @@ def _values(block: ir.Block) -> Iterator[Any]:
             yield from operation.regions[0].blocks[0].arguments
 
 
-def _terminator(block: ir.Block) -> ir.Operation:
+def _find_terminator(block: ir.Block) -> ir.Operation:
     return list(block.operations)[-1].operation
 
 
@@ -397,7 +397,7 @@ def _with_shape(kind: ir.Type, shape: list[int]) -> ir.Type:
     return ir.RankedTensorType.get(shape, ir.RankedTensorType(kind).element_type)
 
 
-def _size(kind: ir.Type) -> int:
+def _count_elements(kind: ir.Type) -> int:
     """Return the size of a type in bytes; -1 if it is not an array of a known size."""
     if not isinstance(kind, ir.RankedTensorType):
         return -1
@@ -408,13 +408,13 @@ def _size(kind: ir.Type) -> int:
     return math.prod(array.shape) * max(1, int(element[2]) // 8) * (2 if element[1] else 1)
 
 
-def _custom_call_target(operation: ir.Operation) -> str:
+def _read_custom_call_target(operation: ir.Operation) -> str:
     if operation.name != "stablehlo.custom_call":
         return ""
     return ir.StringAttr(operation.attributes["call_target_name"]).value
 
 
-def _adapted_options(options: bytes) -> bytes:
+def _adapt_options(options: bytes) -> bytes:
     """Return compile options without the parts about single results."""
     settings = _jax.CompileOptions.ParseFromString(options)
     built = settings.executable_build_options
@@ -441,7 +441,7 @@ def _answer(request: dict[str, Any], code: bytes, options: bytes) -> dict[str, A
         version = re.match(rb"ML\xefR\rStableHLO_v([\d.]+)", code)
         target = version[1].decode() if version else stablehlo.get_current_version()
         program = _jax.mlir.serialize_portable_artifact(mlir.module_to_bytecode(module), target, True)
-        contents = (program, _adapted_options(options), str(module).encode())
+        contents = (program, _adapt_options(options), str(module).encode())
         for path, content in zip(request["results"], contents, strict=True):
             Path(path).write_bytes(content)
         return {"is_partitioned": editor.is_partitioned}

@@ -22,7 +22,7 @@ from framedex.plugins.replay.plan import (
     OmittedCall,
     Operation,
     Plan,
-    plan_words,
+    encode_plan_words,
 )
 from framedex.programs import read_note, read_program
 from framedex.programs.objects import ObjectRole, find_boundary_function
@@ -323,7 +323,7 @@ class _Translation:
 
     def _add(self, call: _Call, action: Action, operands: object, **more: Any) -> None:
         assert isinstance(operands, tuple)
-        operation = Operation(action, call.row, plan_words(operands), **more)
+        operation = Operation(action, call.row, encode_plan_words(operands), **more)
         if Operation.parse(operation.text()) != operation:
             raise ValueError("a recorded value is malformed")
         self._operations.append(operation)

@@ -86,9 +86,9 @@ def write_recording(file: IO[bytes], plan: Plan, lines: LinesOfCalls, command: s
     }
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(_DESCRIPTION, json.dumps(description))
-        for name in _stored_programs(plan):
+        for name in _list_stored_programs(plan):
             _write_entry(archive, _PROGRAMS + name, read_stored_program(plan.capture, name))
-        for name in _stored_buffers(plan):
+        for name in _list_stored_buffers(plan):
             _write_entry(archive, _BUFFERS + name, read_stored_buffer(plan.capture, name))
 
 
@@ -157,7 +157,7 @@ def _parse_plan(description: Any, folder: Path) -> Plan:
         or not 0 <= plan.machine.devices <= _MAX_DEVICES
     ):
         raise ValueError("its machine or an operand is malformed")
-    if any(read_content_size(name) is None for name in (*_stored_programs(plan), *_stored_buffers(plan))):
+    if any(read_content_size(name) is None for name in (*_list_stored_programs(plan), *_list_stored_buffers(plan))):
         raise ValueError("the name of a content is malformed")
     return plan
 
@@ -165,13 +165,13 @@ def _parse_plan(description: Any, folder: Path) -> Plan:
 _WRITERS = {_PROGRAMS: write_stored_program, _BUFFERS: write_stored_buffer}
 
 
-def _stored_programs(plan: Plan) -> dict[str, None]:
+def _list_stored_programs(plan: Plan) -> dict[str, None]:
     return dict.fromkeys(
         name for each in plan.operations if each.action is Action.COMPILE for name in each.operands[1:3]
     )
 
 
-def _stored_buffers(plan: Plan) -> dict[str, None]:
+def _list_stored_buffers(plan: Plan) -> dict[str, None]:
     sent = [name for each in plan.operations for name in each.contents]
     return dict.fromkeys(name for name in (*sent, *plan.answers, *plan.reads.values()) if name != UNKNOWN)
 

@@ -44,7 +44,7 @@ def may_be_violation(arguments: str) -> bool:
         return True
     if _API_VERSION in arguments:
         return False
-    bounds = _size_bounds()
+    bounds = _read_size_bounds()
     return any(
         name in bounds and not bounds[name][0] <= int(size) <= bounds[name][1]
         for name, size in _SIZE_VALUE.findall(arguments)
@@ -74,7 +74,7 @@ def find_null_functions(call: CallRow) -> list[str]:
 
 
 def _check_sizes(call: CallRow) -> Iterator[Violation]:
-    for name, (oldest, described) in _struct_sizes().get(call.function, {}).items():
+    for name, (oldest, described) in _read_struct_sizes().get(call.function, {}).items():
         size = call.arguments.get(name)
         if not isinstance(size, int):
             continue
@@ -92,7 +92,7 @@ def _check_sizes(call: CallRow) -> Iterator[Violation]:
 
 
 @cache
-def _struct_sizes() -> Mapping[str, Mapping[str, tuple[int, int]]]:
+def _read_struct_sizes() -> Mapping[str, Mapping[str, tuple[int, int]]]:
     """Return the sizes of each function's structs in the first known version and in our description's version."""
     sizes: Mapping[str, Mapping[str, tuple[int, int]]] = json.loads(
         Path(__file__).with_name("struct_sizes.json").read_text("utf-8")
@@ -101,10 +101,10 @@ def _struct_sizes() -> Mapping[str, Mapping[str, tuple[int, int]]]:
 
 
 @cache
-def _size_bounds() -> dict[str, tuple[int, int]]:
+def _read_size_bounds() -> dict[str, tuple[int, int]]:
     """Return the sizes that are right for every function with a struct size of this name."""
     bounds: dict[str, tuple[int, int]] = {}
-    for sizes in _struct_sizes().values():
+    for sizes in _read_struct_sizes().values():
         for name, (oldest, described) in sizes.items():
             low, high = bounds.get(name, (oldest, _MAX_GROWTH * described))
             bounds[name] = max(low, oldest), min(high, _MAX_GROWTH * described)

@@ -54,7 +54,7 @@ MORE_VALUES = "more_values_not_recorded"
 """The name of a value that marks incompletely recorded calls."""
 
 
-def created_lists() -> Iterator[tuple[str, str]]:
+def find_created_lists() -> Iterator[tuple[str, str]]:
     """Yield the functions that create a list of objects, with the name of the list."""
     for name, function in load_boundary_functions().items():
         yield from ((name, field.name) for field in _find_created_fields(function) if field.is_list)

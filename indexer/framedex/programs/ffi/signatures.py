@@ -110,13 +110,13 @@ def parse_attribute_types(attributes: object) -> dict[str, str]:
     Recordings of earlier versions have numbers without types.
     """
     return (
-        {name: _value_type(value) for name, value in _split_attributes(attributes)}
+        {name: _parse_value_type(value) for name, value in _split_attributes(attributes)}
         if isinstance(attributes, str)
         else {}
     )
 
 
-def _value_type(value: str) -> str:
+def _parse_value_type(value: str) -> str:
     if match := _TYPED_VALUE.match(value):
         return match[1] if match[2] == "(" else f"{match[1]}[]"
     return _TYPES_BY_START.get(value[:1], "pred" if value in ("true", "false") else "")

@@ -101,7 +101,7 @@ def iterate_objects(field: ObjectField, value: object) -> Iterator[object]:
             yield from iterate_objects(field, element) if isinstance(element, list) else (element,)
 
 
-def fields_of_type(kind: str) -> dict[str, list[str]]:
+def find_fields_of_type(kind: str) -> dict[str, list[str]]:
     """Return the names of values that are objects of this type, each with the functions that have it."""
     found: dict[str, list[str]] = {}
     for name, function in _load_functions().items():

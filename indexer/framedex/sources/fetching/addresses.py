@@ -18,7 +18,7 @@ _REMEDY = (
 )
 
 
-def address_problem(text: str) -> str | None:
+def find_address_problem(text: str) -> str | None:
     """Return the remedy for an address that must not be passed to git; None if it is safe."""
     if not text.isprintable() or " " in text or "::" in text.partition("/")[0]:
         return _REMEDY

@@ -69,7 +69,7 @@ class SourceCache:
             for folder in sorted(each for each in self.folder.iterdir() if each.is_dir()):
                 checkouts = tuple(sorted(each for each in folder.iterdir() if is_commit(each.name)))
                 maps = tuple(sorted(folder.glob(f"*{ENDING}")))
-                found.append(CachedComponent(folder.name, checkouts, maps, _disk_usage(folder)))
+                found.append(CachedComponent(folder.name, checkouts, maps, _measure_disk_usage(folder)))
         return found
 
     def remove(self, component: str) -> None:
@@ -108,7 +108,7 @@ class SourceCache:
             os.close(lock)
 
 
-def _disk_usage(folder: Path) -> int:
+def _measure_disk_usage(folder: Path) -> int:
     together = 0
     for inside, _, names in os.walk(folder):
         for name in names:

@@ -16,7 +16,7 @@ from typing import Protocol
 from framedex.base import words
 from framedex.base.errors import FramedexError
 from framedex.base.folders import find_program
-from framedex.base.plaintext import printable, quote_shell_word
+from framedex.base.plaintext import make_printable, quote_shell_word
 from framedex.base.progress import AdvanceCallback, Progress
 from framedex.base.regularfile import read_regular
 from framedex.sources.fetching.cache import SourceCache
@@ -26,11 +26,11 @@ from framedex.sources.fetching.store import (
     ObjectStore,
     ReportProgress,
     TreeFile,
-    files_to_write,
+    select_files_to_write,
     write_checkout,
 )
 from framedex.sources.fetching.suppliers import WrongCommitError
-from framedex.sources.fetching.wanted import WantedCommit, wanted_jax
+from framedex.sources.fetching.wanted import WantedCommit, build_wanted_jax
 from framedex.sources.releases.builds import PIN_FILES, Build, add_pinned_commits, find_pinned_xla_commit
 from framedex.sources.releases.roots import read_checkout, shorten_revision
 
@@ -98,7 +98,7 @@ def _find_commit(cache: SourceCache, wanted: WantedCommit) -> str | None:
 
 def find_pinned_commit(cache: SourceCache, jax_revision: str) -> str | None:
     """Return the XLA commit that a JAX commit or tag pins, from the fetched sources of JAX; None if unknown."""
-    wanted = wanted_jax(jax_revision)
+    wanted = build_wanted_jax(jax_revision)
     folder = find_fetched_checkout(cache, wanted)
     if folder is not None:
         return find_pinned_xla_commit(partial(_read_text, folder))
@@ -128,7 +128,7 @@ def _read_text(folder: Path, file: str) -> str | None:
 def _with_pinned_commit(cache: SourceCache, wanted: WantedCommit) -> WantedCommit:
     commit = find_pinned_commit(cache, wanted.pinned_by)
     if commit is None:
-        jax = wanted_jax(wanted.pinned_by)
+        jax = build_wanted_jax(wanted.pinned_by)
         raise FramedexError(
             f"JAX {shorten_revision(wanted.pinned_by)} names no XLA commit in {', '.join(PIN_FILES)}"
             + ("." if find_fetched_checkout(cache, jax) else ", because it could not be fetched."),
@@ -162,7 +162,7 @@ def fetch_sources(
             folder = cache.checkout(wanted.component, known.commit)
             if not folder.is_dir():  # otherwise it was fetched by its commit before, and is now requested by its tag
                 files = fetching.fetch_files(known)
-                with progress.task(f"Writing {wanted.title}", len(files_to_write(files))) as advance:
+                with progress.task(f"Writing {wanted.title}", len(select_files_to_write(files))) as advance:
                     tag = "" if wanted.commit else wanted.tag
                     write_checkout(folder, fetching.store.folder, known, tag, files, [lock], advance)
         except WrongCommitError as error:
@@ -202,7 +202,7 @@ class _FetchOperation:
     def fetch_files(self, known: WantedCommit) -> list[TreeFile]:
         """Ensure that the store has the contents of the files to write, and return all files of the commit."""
         files = self.store.files(known.commit)
-        missing = self.store.find_missing(dict.fromkeys(file.content for file in files_to_write(files)))
+        missing = self.store.find_missing(dict.fromkeys(file.content for file in select_files_to_write(files)))
         with self._progress.task(f"Fetching {known.title}", len(missing)) as advance:
             steps = _ProgressSteps(advance, len(missing))
             for supplier in self._suppliers if missing else ():
@@ -257,7 +257,7 @@ _MAX_QUOTED_CHARACTERS = 400  # maximum characters of quoted git output
 def fetch_error(wanted: WantedCommit, address: str | None, output: str, store: Path) -> FramedexError:
     """Return the error for a failed git command with the output `output`; `address` is the remote's, if any."""
     where = f" from {address}" if address else ""
-    quoted = printable(
+    quoted = make_printable(
         output if len(output) <= _MAX_QUOTED_CHARACTERS else f"{output[:_MAX_QUOTED_CHARACTERS]}..."
     ).rstrip(".")
     what = f"{wanted.title} could not be fetched{where}: {quoted}."

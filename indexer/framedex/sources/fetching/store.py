@@ -259,7 +259,7 @@ _WRITE_CONFIGURATION = """\
 """
 
 
-def files_to_write(files: Sequence[TreeFile]) -> list[TreeFile]:
+def select_files_to_write(files: Sequence[TreeFile]) -> list[TreeFile]:
     """Return the files of a commit that framedex reads, the licence, and all `.gitattributes`, which git reads."""
     return [file for file in files if file.is_plain and _is_written(file.path)]
 
@@ -294,7 +294,7 @@ def write_checkout(
     if tag:
         (inside / "refs" / "tags" / tag).write_text(f"{wanted.commit}\n")
     git.run("read-tree", wanted.commit)
-    written = files_to_write(files)
+    written = select_files_to_write(files)
     kept = {file.path for file in written}
     left_out = [file.path for file in files if file.path not in kept]
     git.run("update-index", "-z", "--skip-worktree", "--stdin", input_bytes=_join_paths(left_out))

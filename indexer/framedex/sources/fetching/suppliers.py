@@ -19,12 +19,12 @@ from functools import partial
 from pathlib import Path
 
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.sources.fetching.addresses import REMOTE, is_local, local_folder
 from framedex.sources.fetching.store import NOT_SERVED, SILENCE_TIMEOUT_S, GitFailedError, ObjectStore, ReportProgress
 from framedex.sources.fetching.wanted import WantedCommit
 from framedex.sources.git import Git
-from framedex.sources.releases.roots import commit_of
+from framedex.sources.releases.roots import find_commit
 
 _BATCH = 1000  # files; about 2.5 MB of XLA
 _NAME = "framedex-origin"  # a remote name that no user's configuration has
@@ -133,7 +133,7 @@ class Clone:
         objects = git.text("rev-parse", "--git-path", "objects")
         if objects is None:
             raise FramedexError(
-                f"{printable(str(folder))} is not a git clone: {printable(git.error)}.",
+                f"{make_printable(str(folder))} is not a git clone: {make_printable(git.error)}.",
                 "Name the folder of a git clone.",
             )
         return cls(folder, Path(os.path.realpath(folder / objects.removesuffix("\n"))))
@@ -145,7 +145,7 @@ class Clone:
 
     def fetch_commit(self, store: ObjectStore, wanted: WantedCommit, report_progress: ReportProgress) -> str | None:
         """Copy the commit with its folders; None if the clone does not have all of them."""
-        commit = wanted.commit or commit_of(self.folder, f"refs/tags/{wanted.tag}")
+        commit = wanted.commit or find_commit(self.folder, f"refs/tags/{wanted.tag}")
         if commit is None or store.commit_of(commit, [self.objects]) is None:
             return None
         self._copy(store, [commit, *store.folders(commit, [self.objects])], report_progress)

@@ -96,7 +96,7 @@ def find_wanted_sources(
             if not jax:
                 unknown.append(_unknown_commit_error(build))
                 continue
-            source = wanted_jax(jax)
+            source = build_wanted_jax(jax)
             wanted.setdefault(source.key, source)
             one = WantedCommit(
                 "xla", "", "", f"{build_text(build)}; JAX {shorten_revision(jax)} names it", pinned_by=jax
@@ -112,7 +112,7 @@ def parse_named_commit(component: str, commit: str) -> WantedCommit:
     return WantedCommit(component, commit, "", f"{COMPONENTS[component]} {shorten_revision(commit)}, as you name it")
 
 
-def wanted_jax(revision: str) -> WantedCommit:
+def build_wanted_jax(revision: str) -> WantedCommit:
     """Return the JAX sources at a commit or tag."""
     commit, tag = (revision, "") if is_commit(revision) else ("", revision)
     return WantedCommit("jax", commit, tag, f"JAX {shorten_revision(revision)} names the XLA commit of jaxlib")

@@ -35,7 +35,7 @@ from framedex.sources.release_maps.format import (
     read_content,
 )
 from framedex.sources.release_maps.versions import FileVersions
-from framedex.sources.releases import known_releases
+from framedex.sources.releases import list_known_releases
 from framedex.sources.source_map import MalformedError, SourceMapError, is_path_in_repository
 
 SHIPPED = Path(__file__).with_name("releases.fdmaps")
@@ -90,7 +90,7 @@ class ReleaseMaps:
     def __init__(self, opened: _OpenFile) -> None:
         self._opened = opened
         self.releases = opened.content.releases
-        self._known = sorted({*known_releases(), *self.releases}, key=_version_numbers)
+        self._known = sorted({*list_known_releases(), *self.releases}, key=_parse_version_numbers)
 
     def may_define(self, short_name: str) -> bool:
         """Whether a map may define this short name. If false, no file needs to be parsed."""
@@ -124,7 +124,7 @@ class ReleaseMaps:
     def _find_opposite_release(self, component: MapComponent, version: str, nearest: int) -> int | None:
         """The number of the release on the other side of an unknown version; None if it is the newest or the oldest."""
         numbers = [number for number, info in enumerate(component.infos) if info is not None]
-        is_later = [_version_order(self.releases[number]) > _version_order(version) for number in numbers]
+        is_later = [_build_version_order(self.releases[number]) > _build_version_order(version) for number in numbers]
         others = [
             n for n, later in zip(numbers, is_later, strict=True) if later is not is_later[numbers.index(nearest)]
         ]
@@ -132,7 +132,7 @@ class ReleaseMaps:
 
     def _release_position(self, version: str) -> int:
         """The position of a version among the known releases of jaxlib, at which an unknown one would be inserted."""
-        return bisect_left(self._known, _version_numbers(version), key=_version_numbers)
+        return bisect_left(self._known, _parse_version_numbers(version), key=_parse_version_numbers)
 
 
 class ReleaseMap:
@@ -299,12 +299,12 @@ def _build_file_name(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def _version_order(version: str) -> tuple[tuple[int, ...], bool]:
+def _build_version_order(version: str) -> tuple[tuple[int, ...], bool]:
     """The sort key of a version: a development version precedes its release."""
-    return _version_numbers(version), ".dev" not in version
+    return _parse_version_numbers(version), ".dev" not in version
 
 
-def _version_numbers(version: str) -> tuple[int, ...]:
+def _parse_version_numbers(version: str) -> tuple[int, ...]:
     match = _NUMBERS.match(version)
     return tuple(int(part[:9]) for part in match[0].split(".")) if match else ()
 

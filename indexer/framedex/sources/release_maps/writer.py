@@ -210,7 +210,7 @@ def write_release_maps(releases: Sequence[str], sources: Sequence[ReleaseSources
             if any(version.definitions for version in versions if version):
                 entries.extend(_build_entries(len(paths), versions))
                 paths.append(path)
-                languages.append(_common_language(versions))
+                languages.append(_find_common_language(versions))
                 files.append(encode_versions(versions))
         info = next(filter(None, each.infos))
         components[info.component] = MapComponent(tuple(each.infos), first, len(paths))
@@ -223,7 +223,7 @@ def write_release_maps(releases: Sequence[str], sources: Sequence[ReleaseSources
     )
 
 
-def _common_language(versions: Sequence[ReleasedFile | None]) -> int:
+def _find_common_language(versions: Sequence[ReleasedFile | None]) -> int:
     (language,) = {version.language for version in versions if version}
     return LANGUAGES.index(language)
 

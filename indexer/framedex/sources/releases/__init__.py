@@ -19,14 +19,19 @@ if TYPE_CHECKING:
         BinaryOrigin,
         Build,
         FunctionOrigins,
-        builds_of_paths,
         find_builds,
+        find_builds_of_paths,
         is_named_by_xla,
-        known_releases,
-        python_libraries,
-        release_commits,
+        list_known_releases,
+        list_python_libraries,
+        read_release_commits,
     )
-    from framedex.sources.releases.repository import REPOSITORIES, find_published_file, public_url, url_template
+    from framedex.sources.releases.repository import (
+        REPOSITORIES,
+        build_public_url,
+        find_published_file,
+        find_url_template,
+    )
 
 __all__ = [
     "NO_ORIGIN",
@@ -34,15 +39,15 @@ __all__ = [
     "BinaryOrigin",
     "Build",
     "FunctionOrigins",
-    "builds_of_paths",
+    "build_public_url",
     "find_builds",
+    "find_builds_of_paths",
     "find_published_file",
+    "find_url_template",
     "is_named_by_xla",
-    "known_releases",
-    "public_url",
-    "python_libraries",
-    "release_commits",
-    "url_template",
+    "list_known_releases",
+    "list_python_libraries",
+    "read_release_commits",
 ]
 
 __getattr__ = export_lazily(
@@ -54,12 +59,12 @@ __getattr__ = export_lazily(
                 "BinaryOrigin",
                 "Build",
                 "FunctionOrigins",
-                "builds_of_paths",
+                "find_builds_of_paths",
                 "find_builds",
                 "is_named_by_xla",
             ),
-            *("known_releases", "python_libraries", "release_commits"),
+            *("list_known_releases", "list_python_libraries", "read_release_commits"),
         ),
-        "repository": ("REPOSITORIES", "public_url", "find_published_file", "url_template"),
+        "repository": ("REPOSITORIES", "build_public_url", "find_published_file", "find_url_template"),
     },
 )

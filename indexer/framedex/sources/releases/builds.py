@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from framedex.base.errors import raise_if_limit
 from framedex.base.regularfile import open_regular
-from framedex.sources.releases.statements import release_version
+from framedex.sources.releases.statements import parse_release_version
 
 if TYPE_CHECKING:
     from framedex.model import Capture, Metadata
@@ -51,22 +51,22 @@ class Build:
     folder: str
 
 
-def release_commits(version: str) -> Mapping[str, str]:
+def read_release_commits(version: str) -> Mapping[str, str]:
     """The commits of `jax` and `xla` from which a release of jaxlib was built; empty for an unknown version."""
-    return _read_known_commits().get(release_version(version), {})
+    return _read_known_commits().get(parse_release_version(version), {})
 
 
-def known_releases() -> Sequence[str]:
+def list_known_releases() -> Sequence[str]:
     """The versions of jaxlib with known commits, oldest first."""
     return tuple(_read_known_commits())
 
 
 def find_builds(capture: Capture) -> list[Build]:
     """The components with recorded code in a capture."""
-    return builds_of_paths(_read_recorded_paths(capture), capture.metadata)
+    return find_builds_of_paths(_read_recorded_paths(capture), capture.metadata)
 
 
-def builds_of_paths(recorded_paths: Iterable[str], metadata: Metadata) -> list[Build]:
+def find_builds_of_paths(recorded_paths: Iterable[str], metadata: Metadata) -> list[Build]:
     """The components of code files, from the files' paths on the recorded machine."""
     paths = dict.fromkeys(recorded_paths)
     versions = metadata.launch.packages if metadata.launch else {}
@@ -76,12 +76,12 @@ def builds_of_paths(recorded_paths: Iterable[str], metadata: Metadata) -> list[B
         if version:
             builds |= dict.fromkeys(_find_package_builds(site, package, version))
     builds |= dict.fromkeys(_find_gpu_builds(paths, metadata.started_unix_ns))
-    if python := release_of_python(metadata.python or ""):
+    if python := find_release_of_python(metadata.python or ""):
         builds |= dict.fromkeys(Build("cpython", *python, folder) for folder in _find_libraries(paths))
     return list(builds)
 
 
-def python_libraries(capture: Capture) -> Collection[str]:
+def list_python_libraries(capture: Capture) -> Collection[str]:
     """The folders of the standard library of a capture's interpreter; several if ambiguous."""
     return _find_libraries(_read_recorded_paths(capture))
 
@@ -99,7 +99,7 @@ def _find_libraries(paths: Mapping[str, None]) -> Mapping[str, None]:
     return dict.fromkeys(f"{match['prefix']}/lib/python{match['version']}" for match in binaries)
 
 
-def release_of_python(described: str) -> tuple[str, str] | None:
+def find_release_of_python(described: str) -> tuple[str, str] | None:
     """The version and tag of CPython in a description (`sys.version`); None if it has none."""
     found = _RELEASED.match(described)
     return (found[0], f"v{found[0]}") if found else None
@@ -113,13 +113,13 @@ def _find_gpu_builds(paths: Mapping[str, None], started_unix_ns: int | None) -> 
     for match in filter(None, map(_GPU.match, paths)):
         package = f"jax_{match['runtime']}_pjrt" if match["runtime"] else f"jax_{match['kernels']}_plugin"
         if version := find_installed_version(Path(match["site"]), package, started_unix_ns):
-            commit = release_commits(version).get("xla", "")
+            commit = read_release_commits(version).get("xla", "")
             yield Build("xla", version, commit, f"{match['site']}/{match['folder']}")
 
 
 def _find_package_builds(site: str, package: str, version: str) -> Iterator[Build]:
     folder = f"{site}/{package}"
-    known = release_commits(version)
+    known = read_release_commits(version)
     tag = f"jax-v{version}" if _RELEASED.fullmatch(version) else ""
     yield Build(package, version, _read_commit_in_package(Path(folder), version) or known.get("jax", tag), folder)
     if package == "jaxlib":

@@ -98,7 +98,7 @@ def find_installed_source(path: str) -> tuple[str, str] | None:
     return _path_inside(found["package"], found["folder"], path) if found else None
 
 
-def public_url(
+def build_public_url(
     component: str, path: str, line: int, revision: str, templates: Mapping[str, str] | None = None
 ) -> str | None:
     """The URL of a line in a component's repository; `templates` override the default templates.
@@ -114,7 +114,7 @@ def public_url(
     return re.sub(r"\{(path|line|commit)\}", lambda match: values[match[1]], template)
 
 
-def url_template(repository: str) -> str:
+def find_url_template(repository: str) -> str:
     """The URL template of a repository's site; `repository` is its public address without the ending `.git`."""
     host = urlsplit(repository).hostname or ""
     base = repository.replace("{", "%7B").replace("}", "%7D")
@@ -217,7 +217,7 @@ def parse_source_map_path(path: str, line: int | None, links: Mapping[str, str] 
     component, revision = match["component"], match["revision"]
     url = None
     if _CHANGED not in match["state"]:
-        url = public_url(component, match["path"], line or 1, revision, links)
+        url = build_public_url(component, match["path"], line or 1, revision, links)
     return _build_public_line(component, revision, match["path"], str(line) if line else None, url)
 
 

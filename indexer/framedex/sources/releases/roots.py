@@ -114,7 +114,7 @@ def _is_recorded_itself(path: Path, build: Build) -> bool:
 
 
 def _is_at(checkout: Checkout, revision: str) -> bool:
-    wanted = revision if is_commit(revision) else commit_of(checkout.top, revision)
+    wanted = revision if is_commit(revision) else find_commit(checkout.top, revision)
     return wanted == checkout.commit
 
 
@@ -176,7 +176,7 @@ def read_checkout(folder: Path) -> Checkout | None:
     return Checkout(top_folder, commit, None if status is None else bool(status), problem)
 
 
-def commit_of(folder: Path, revision: str) -> str | None:
+def find_commit(folder: Path, revision: str) -> str | None:
     """The commit of a tag or commit id in a checkout; None if missing."""
     found = Git(folder).text("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
     return found.strip() if found else None

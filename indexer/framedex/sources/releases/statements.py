@@ -156,7 +156,7 @@ class StatementReader:
         return [(named, version["version"])] if named and version else []
 
 
-def triggers_in(text: str) -> re.Pattern[str] | None:
+def find_triggers(text: str) -> re.Pattern[str] | None:
     """A pattern of the triggers that a text contains; None without triggers."""
     triggers = [trigger for trigger in _OTHER_TRIGGERS if trigger in text]
     triggers += [f"{word}{after}" for word in _WORDS if word in text for after in _AFTER_WORD]
@@ -174,7 +174,7 @@ def import_name(package: str) -> str:
     return package.lower().replace("-", "_")
 
 
-def release_version(version: str) -> str:
+def parse_release_version(version: str) -> str:
     """A version without its local part (`+cuda12.cudnn89`), which has the same sources; nightly builds keep it."""
     whole = version.replace("%2B", "+")
     public = whole.partition("+")[0]
@@ -232,7 +232,7 @@ def _split_package_names(package: str) -> tuple[str, ...]:
 
 def _build_release(package: str, version: str) -> Release | None:
     """A release; None if the number cannot be a release of jax or jaxlib, whose versions have three parts."""
-    name, version = import_name(package), release_version(version)
+    name, version = import_name(package), parse_release_version(version)
     if name == "python":
         return Release(name, ".".join(version.split(".")[:2]))
     return Release(name, version) if name not in ("jax", "jaxlib") or _JAX_VERSION.match(version) else None
@@ -304,7 +304,7 @@ class StatedReleases:
 
     def _lines_to_read(self, text: str) -> Iterator[str]:
         """The lines that may state a release: lines with triggers, and answers to questions."""
-        position, triggers = 0, triggers_in(text)
+        position, triggers = 0, find_triggers(text)
         while triggers is not None and (found := triggers.search(text, position)) is not None:
             begin, end = text.rfind("\n", 0, found.start()) + 1, _next_line(text, found.start())
             if self.depends_on_lines_before:
@@ -353,10 +353,10 @@ class FileReleases:
         if key not in self._installed:
             self._installed[key] = version_of(folder, package)
         version = self._installed[key]
-        return Release(import_name(package), release_version(version)) if version else None
+        return Release(import_name(package), parse_release_version(version)) if version else None
 
 
-def python_version_in_path(path: str) -> str:
+def find_python_version_in_path(path: str) -> str:
     """The Python version in a file's installation path, such as `3.12`; empty if it has none.
 
     Windows paths are supported.

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from framedex.base.lazy import compile_on_use
 from framedex.model import Language
-from framedex.text_stacks.frames import build_native_frame, build_parts, find_source_spans, text_columns
+from framedex.text_stacks.frames import build_native_frame, build_parts, find_source_spans, find_text_columns
 from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame, TextPart, TextStack
 
 _FRAME = compile_on_use(
@@ -103,7 +103,7 @@ class AddressLines:
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """Return the frame with folly's location below the symbol."""
-        start, end = text_columns(line)
+        start, end = find_text_columns(line)
         if frame.format is not StackFormat.GLOG or frame.place is not None or start < _MIN_INDENTATION:
             return None
         source = find_source_spans(line, start, end)

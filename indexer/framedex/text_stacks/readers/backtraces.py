@@ -123,7 +123,7 @@ def parse_glibc_frame(number: int, text: str) -> TextFrame | None:
         spans[PartKind.NUMBER] = mark.span(mark.lastgroup)
         number_of_frame = int(mark[mark.lastgroup])
     frame = build_native_frame(
-        StackFormat.BACKTRACE, number, text, (_first_column(spans), len(text)), spans, number=number_of_frame
+        StackFormat.BACKTRACE, number, text, (_find_first_column(spans), len(text)), spans, number=number_of_frame
     )
     frame = replace(frame, is_return_address=True)
     return add_offset(frame, place["offset"]) if place is not None else frame
@@ -180,7 +180,7 @@ def _parse_sample_frame(number: int, text: str) -> TextFrame | None:
     return set_offset(frame, int(match["offset"], 16)) if match["offset"] else frame
 
 
-def _first_column(spans: dict[PartKind, Span]) -> int:
+def _find_first_column(spans: dict[PartKind, Span]) -> int:
     return min(start for start, _ in spans.values())
 
 

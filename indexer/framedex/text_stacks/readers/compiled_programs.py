@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from framedex.base.lazy import compile_on_use
-from framedex.text_stacks.frames import text_columns
+from framedex.text_stacks.frames import find_text_columns
 from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame, TextLocation, TextPart
 
 _TOKEN = compile_on_use(
@@ -381,7 +381,7 @@ class HloText:
         if not locations and not op_names:
             return ParsedLine(StackFormat.HLO)
         name = _NAME.match(line.strip())
-        start, end = text_columns(line)
+        start, end = find_text_columns(line)
         if name is not None:
             parts = (TextPart(PartKind.LABEL, number, start + name.start("label"), start + name.end("label")), *parts)
         frame = TextFrame(

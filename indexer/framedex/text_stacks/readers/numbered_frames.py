@@ -87,7 +87,7 @@ class NumberedLines:
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """Return the frame with a line wrapped by gdb. The location or the library ends it."""
-        is_wrapped = frame.format is StackFormat.GDB and _indentation(line) >= 3
+        is_wrapped = frame.format is StackFormat.GDB and _measure_indentation(line) >= 3
         if not is_wrapped or frame.place or frame.module or number - frame.first_line > _MAX_WRAPPED_LINES:
             return None
         text = line.rstrip()
@@ -101,7 +101,7 @@ class NumberedLines:
         """Whether the line is gdb's final message, a local, or the access in a sanitizer report."""
         if line.startswith(("Backtrace stopped", "(More stack frames follow")) or _ACCESS.match(line) is not None:
             return True
-        return self._shows_locals and _indentation(line) >= 4
+        return self._shows_locals and _measure_indentation(line) >= 4
 
     def _parse_numbered(self, number: int, line: str, is_in_stack: bool) -> ParsedLine | None:
         """Return the frame on a line, if any."""
@@ -149,7 +149,8 @@ class NumberedLines:
         is_cut = arguments > 0 and text.endswith(",") and "=" in text[start + arguments :]
         if (head.address or is_in_stack or is_cut) and (arguments > 0 or text.startswith("<", start) or head.has_in):
             return ParsedLine(
-                StackFormat.GDB, (_build_gdb_frame(head, number, text, (start, _name_end(text, start, arguments))),)
+                StackFormat.GDB,
+                (_build_gdb_frame(head, number, text, (start, _find_name_end(text, start, arguments))),),
             )
         return None
 
@@ -165,7 +166,7 @@ def _build_gdb_frame(head: FrameHead, number: int, text: str, name: Span) -> Tex
     return replace(frame, is_return_address=head.number != 0)
 
 
-def _name_end(text: str, start: int, arguments: int) -> int:
+def _find_name_end(text: str, start: int, arguments: int) -> int:
     return start + arguments if arguments > 0 else len(text)
 
 
@@ -209,7 +210,7 @@ def _is_quoted(text: str, column: int) -> bool:
     return any(mark in before for mark in ('"', " = ", "<<", "//", ";"))
 
 
-def _indentation(line: str) -> int:
+def _measure_indentation(line: str) -> int:
     """Return the width of a line's indentation. A tab counts as 4 columns, more than the 3 of a wrapped line."""
     blanks = len(line) - len(line.lstrip())
     return blanks + 3 * line.count("\t", 0, blanks) if blanks < len(line) else 0

@@ -22,8 +22,8 @@ from framedex.text_stacks.frames import (
     add_offset,
     build_frame,
     build_parts,
+    find_text_columns,
     parse_location,
-    text_columns,
 )
 from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame, TextLocation, TextPart
 
@@ -125,7 +125,7 @@ class PySpyJson:
             self._indent = len(match["indent"])
         if len(match["indent"]) != self._indent:  # a local variable of the frame
             return None
-        start, end = text_columns(line)
+        start, end = find_text_columns(line)
         part = TextPart(PartKind.FUNCTION, number, match.start("value") + 1, match.end("value") - 1)
         frame = TextFrame(
             StackFormat.PY_SPY_JSON,

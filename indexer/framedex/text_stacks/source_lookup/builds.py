@@ -98,7 +98,7 @@ class BuildEvidence:
         found = set(_match_names(frames, binary))
         if len(found) == 1:
             return found.pop()
-        if not found and any(_is_called_from(*pair, binary) for pair in _neighbours(stack, module)):
+        if not found and any(_is_called_from(*pair, binary) for pair in _find_neighbours(stack, module)):
             return BuildMatch.SAME
         return BuildMatch.OTHER if not found and _follows_no_call(frames, binary) else BuildMatch.UNKNOWN
 
@@ -143,7 +143,7 @@ def _follows_no_call(frames: Iterable[TextFrame], binary: Binary) -> bool:
     return len(known) >= _MIN_FRAMES and not any(_return_address(frame, binary) for frame in known)
 
 
-def _neighbours(stack: Sequence[TextFrame], module: str) -> Iterator[tuple[TextFrame, TextFrame]]:
+def _find_neighbours(stack: Sequence[TextFrame], module: str) -> Iterator[tuple[TextFrame, TextFrame]]:
     """Yield the first pairs whose second frame is in the binary, in both orders: stacks are printed either way."""
     pairs = (pair for first, second in pairwise(stack) for pair in ((first, second), (second, first)))
     yield from islice((pair for pair in pairs if pair[1].module == module), _MAX_FRAMES)

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from framedex.base import words
-from framedex.base.plaintext import printable, quote_shell_word
+from framedex.base.plaintext import make_printable, quote_shell_word
 from framedex.model import Language, Location, LocationEvidence
 from framedex.text_stacks.model import StackFormat, TextFrame
 
@@ -92,7 +92,7 @@ def describe_recorded_run(index: Index | None, crashed: TextFrame, stack: Sequen
     runs = [run for run in index.ffi.unfinished_runs(target, crashed.ffi_stage) if _has_same_lines(run, stack)]
     if runs:
         latest = runs[-1]
-        given = f", {printable(latest.given)}" if latest.given else ""
+        given = f", {make_printable(latest.given)}" if latest.given else ""
         several = "" if len(runs) == 1 else f", the latest of {words.count(len(runs), 'such call')}"
         return f"recorded as call {latest.call}{given}{several}: `framedex trace {latest.call}`"
     if index.ffi.is_called(target):

@@ -19,8 +19,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from framedex.base.lazy import compile_on_use
 from framedex.model import Location, LocationEvidence, SourceMapInfo, is_local
 from framedex.model.locations import MAP_PATH, map_prefix
-from framedex.sources.releases.builds import XLA_NAMESPACES, release_commits
-from framedex.sources.releases.repository import find_compiled_source, find_installed_source, public_url, url_template
+from framedex.sources.releases.builds import XLA_NAMESPACES, read_release_commits
+from framedex.sources.releases.repository import (
+    build_public_url,
+    find_compiled_source,
+    find_installed_source,
+    find_url_template,
+)
 from framedex.sources.releases.statements import FileReleases, StatedReleases
 
 if TYPE_CHECKING:
@@ -213,9 +218,11 @@ class ReleasedSources:
         info = self._map_infos.get(map_prefix(location.path))
         if info is None or location.url is not None:
             return location
-        templates = {info.component: url_template(info.repository)} if info.repository else {}
+        templates = {info.component: find_url_template(info.repository)} if info.repository else {}
         repository_path = location.path.removeprefix(info.prefix)
-        url = public_url(info.component, repository_path, location.line, info.commit, {**templates, **self._links})
+        url = build_public_url(
+            info.component, repository_path, location.line, info.commit, {**templates, **self._links}
+        )
         return replace(location, url=url)
 
     def label_locations(self, locations: Iterable[Location]) -> tuple[Location, ...]:
@@ -244,8 +251,8 @@ class ReleasedSources:
             return None
         package = "jax" if found[1].startswith("jax/") else "jaxlib"
         version, is_certain = self._stated_release(package)
-        commit = release_commits(version).get("xla" if found[0] == "xla" else "jax")
-        url = public_url(*found, line, commit, self._links) if commit else None
+        commit = read_release_commits(version).get("xla" if found[0] == "xla" else "jax")
+        url = build_public_url(*found, line, commit, self._links) if commit else None
         if not commit or not url:
             return None
         release = PlacedRelease(package, version, is_certain, ReleaseBasis.TEXT if is_certain else None)
@@ -292,7 +299,7 @@ class ReleasedSources:
 
     def _stated_versions(self, package: str) -> tuple[str, ...]:
         """Return the releases of a package stated by the text, oldest first."""
-        return tuple(sorted(self._releases.versions_of(package), key=_version_key))
+        return tuple(sorted(self._releases.versions_of(package), key=_parse_version_key))
 
     def _may_define(self, short_name: str) -> bool:
         from framedex.sources.source_map import SourceMapError
@@ -372,15 +379,15 @@ def _in_repository(path: str) -> tuple[str, str] | None:
 def _open_maps(path: Path | None) -> ReleaseMaps:
     from framedex.sources.release_maps import open_release_maps
 
-    return open_release_maps(path) if path is not None else _shipped_maps()
+    return open_release_maps(path) if path is not None else _read_shipped_maps()
 
 
 @cache
-def _shipped_maps() -> ReleaseMaps:
+def _read_shipped_maps() -> ReleaseMaps:
     from framedex.sources.release_maps import open_release_maps
 
     return open_release_maps()
 
 
-def _version_key(version: str) -> tuple[int, ...]:
+def _parse_version_key(version: str) -> tuple[int, ...]:
     return tuple(int(number[:9]) for number in re.findall(r"\d+", version))

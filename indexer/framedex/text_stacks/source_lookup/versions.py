@@ -23,9 +23,9 @@ from framedex.model import Language, Location, LocationEvidence, Staleness, is_l
 from framedex.model.locations import MAP_PATH
 from framedex.path_resolution.files import FoundFile, file_exists, find_file
 from framedex.path_resolution.moved_files import count_common_tail
-from framedex.sources.outline import Outline, OutlineMatch, Outlines, outline_from_map, parse_outline
+from framedex.sources.outline import Outline, OutlineMatch, Outlines, build_outline_from_map, parse_outline
 from framedex.sources.releases.repository import REPOSITORIES, PublicLine
-from framedex.sources.releases.statements import FileReleases, Release, StatedReleases, python_version_in_path
+from framedex.sources.releases.statements import FileReleases, Release, StatedReleases, find_python_version_in_path
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -80,7 +80,7 @@ class VersionChecks:
         stack: dict[str, list[QuotedLocation]] = defaultdict(list)
         distrusted = set()
         together = list(frames)
-        self._pythons = frozenset(filter(None, (python_version_in_path(quoted.path) for quoted, _ in together)))
+        self._pythons = frozenset(filter(None, (find_python_version_in_path(quoted.path) for quoted, _ in together)))
         for quoted, paths in together:
             for path in paths:
                 stack[path].append(quoted)
@@ -171,7 +171,7 @@ class VersionChecks:
 
         Its package may then have another version too, unless the text states the version.
         """
-        here, named = python_version_in_path(path), python_version_in_path(quoted.path)
+        here, named = find_python_version_in_path(path), find_python_version_in_path(quoted.path)
         versions = {named} if named else self._pythons if quoted.path.startswith("<") else ()
         if not here or not versions or here in versions:
             return False
@@ -207,7 +207,7 @@ class VersionChecks:
         found: list[str] = []
         for path in sorted(paths, key=lambda path: not _PACKAGE.match(path)):
             installed = [other for other in found if _PACKAGE.match(other) and contents[other] == contents[path]]
-            if not any(contents[other] and _common_tail(path, other) > 1 for other in installed):
+            if not any(contents[other] and _count_common_tail(path, other) > 1 for other in installed):
                 found.append(path)
         return found
 
@@ -216,7 +216,7 @@ class VersionChecks:
         if is_local(path):
             return self._outlines.outline_of(path, known)
         definitions = known(path)
-        return outline_from_map(path, definitions) if definitions is not None else None
+        return build_outline_from_map(path, definitions) if definitions is not None else None
 
     def _follow(self, quoted: QuotedLocation, paths: Sequence[str]) -> tuple[Location, ...]:
         """Return the locations of a quoted line that all files contradict."""
@@ -235,7 +235,7 @@ class VersionChecks:
             return
         name = quoted.path.rpartition("/")[2]
         others = [path for path in self._index.names.files_named(name) if path not in paths]
-        shared = [(_common_tail(path, max(paths, key=len)), path) for path in others]
+        shared = [(_count_common_tail(path, max(paths, key=len)), path) for path in others]
         longest = max((length for length, _ in shared), default=0)
         if longest < 2:
             return
@@ -291,10 +291,10 @@ class VersionChecks:
 
     def _stated_revisions(self) -> Iterator[str]:
         """Yield the commits and tags of the jax and jaxlib releases stated by the text."""
-        from framedex.sources.releases.builds import release_commits
+        from framedex.sources.releases.builds import read_release_commits
 
         for version in sorted(self._releases.versions_of("jaxlib") | self._releases.versions_of("jax")):
-            yield from release_commits(version).values()
+            yield from read_release_commits(version).values()
             yield f"jax-v{version}"
 
     def _doubtful_location(self, quoted: QuotedLocation, path: str) -> Location:
@@ -327,7 +327,7 @@ def _check_fit(outline: Outline, quoted: QuotedLocation) -> OutlineMatch:
     return outline.fit(quoted.function, quoted.line, quoted.language, quoted.source)
 
 
-def _common_tail(path: str, wanted: str) -> int:
+def _count_common_tail(path: str, wanted: str) -> int:
     """Return the number of components that two paths share at their ends.
 
     The prefix of a source map is not a folder.

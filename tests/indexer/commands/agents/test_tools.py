@@ -6,7 +6,7 @@ import click
 import pytest
 
 from framedex.commands.agents.pages import find_proposals
-from framedex.commands.agents.tools import TOOLS, ArgumentRole, Tool, verb_arguments
+from framedex.commands.agents.tools import TOOLS, ArgumentRole, Tool, build_verb_arguments
 from framedex.commands.main import cli
 
 
@@ -26,10 +26,10 @@ def test_each_verb_accepts_the_parameters_of_its_tool(tool: Tool) -> None:
 def test_parameter_values_never_become_options() -> None:
     trace, costs, calls = (next(tool for tool in TOOLS if tool.name == name) for name in ("trace", "costs", "calls"))
 
-    assert list(verb_arguments(trace, {"call": "--output=x"})) == ["trace", "--", "--output=x"]
-    assert list(verb_arguments(trace, {"call": 61, "capture": 3})) == ["trace", "--capture=3", "--", "61"]
-    assert list(verb_arguments(costs, {"of": "memory", "limit": 3})) == ["memory", "--limit=3", "--"]
-    assert list(verb_arguments(calls, {"errors": True, "all": False, "capture": "-1"})) == [
+    assert list(build_verb_arguments(trace, {"call": "--output=x"})) == ["trace", "--", "--output=x"]
+    assert list(build_verb_arguments(trace, {"call": 61, "capture": 3})) == ["trace", "--capture=3", "--", "61"]
+    assert list(build_verb_arguments(costs, {"of": "memory", "limit": 3})) == ["memory", "--limit=3", "--"]
+    assert list(build_verb_arguments(calls, {"errors": True, "all": False, "capture": "-1"})) == [
         *("calls", "--errors", "--capture=-1", "--")
     ]
 

@@ -88,8 +88,8 @@ def test_a_row_of_wide_values_is_bounded_in_memory(project: Project, verbs: Verb
 def test_a_process_that_dies_silently_is_reported(
     project: Project, verbs: VerbRunner, monkeypatch: pytest.MonkeyPatch, code: str, end: str
 ) -> None:
-    monkeypatch.setattr(verb_process, "own_module_command", lambda *_: [sys.executable, "-c", code])
-    monkeypatch.setattr(verb_process, "own_code_command", lambda *_: [sys.executable, "-c", code])
+    monkeypatch.setattr(verb_process, "build_own_module_command", lambda *_: [sys.executable, "-c", code])
+    monkeypatch.setattr(verb_process, "build_own_code_command", lambda *_: [sys.executable, "-c", code])
     query = anyio.run(verbs.query, project.index, None)
     verb = anyio.run(verbs.run, ["captures"], "")
 

@@ -10,11 +10,11 @@ from framedex.commands.report.charts import (
     CHART_HEIGHT,
     CHART_WIDTH,
     TimeSpan,
-    flame_boxes,
-    functions_by_time,
-    memory_outline,
-    step_height,
-    step_layers,
+    compute_step_height,
+    draw_memory_outline,
+    draw_step_layers,
+    lay_out_flame_boxes,
+    sort_functions_by_time,
 )
 from framedex.commands.report.places import EDITORS, ReportLocations
 from framedex.model import FlameGraph, FlameKind, FlameNode, Location, LocationEvidence, Loop, LoopStep
@@ -35,7 +35,7 @@ def node(parent: int, name: str, calls: int, duration: int, kind: FlameKind = Fl
 
 def test_memory_is_constant_between_changes() -> None:
     span = TimeSpan(0, 600)
-    assert heights(memory_outline([(0, 50), (300, 100), (450, 0)], 100, span)) == [
+    assert heights(draw_memory_outline([(0, 50), (300, 100), (450, 0)], 100, span)) == [
         (0, 0.5),
         (300, 1),
         (451, 0),
@@ -45,17 +45,17 @@ def test_memory_is_constant_between_changes() -> None:
 
 def test_a_peak_between_two_columns_is_shown() -> None:
     points = [(time, 100 if time == 5_001 else 1) for time in range(10_000)]
-    assert max(high for _, high in heights(memory_outline(points, 100, TimeSpan(0, 10_000)))) == 1
+    assert max(high for _, high in heights(draw_memory_outline(points, 100, TimeSpan(0, 10_000)))) == 1
 
 
 def test_a_single_moment_is_drawn() -> None:
-    assert heights(memory_outline([(5, 10)], 10, TimeSpan(5, 5)))[0] == (0, 1)
+    assert heights(draw_memory_outline([(5, 10)], 10, TimeSpan(5, 5)))[0] == (0, 1)
     assert TimeSpan(5, 5).ticks() == [5] * 5
 
 
 def test_functions_without_time_are_sorted_by_calls() -> None:
     nodes = (node(-1, "few", 2, 0), node(-1, "many", 9, 0), node(-1, "timed", 1, 5))
-    found = functions_by_time(FlameGraph(12, 5, 0, 0, nodes))
+    found = sort_functions_by_time(FlameGraph(12, 5, 0, 0, nodes))
     assert [each.name for each in found] == ["timed", "many", "few"]
 
 
@@ -70,7 +70,7 @@ def rounds(*durations: int) -> Loop:
 
 
 def test_iterations_are_as_high_as_their_duration() -> None:
-    layers = {layer.name: heights(layer.outline) for layer in step_layers(rounds(100, 200))}
+    layers = {layer.name: heights(layer.outline) for layer in draw_step_layers(rounds(100, 200))}
     assert list(layers) == ["own", "wait", "compile"]  # the front comes last
     assert layers["own"] == [(0, 0.5), (300, 1), (CHART_WIDTH, 0)]
     assert layers["wait"] == [(0, 0.375), (300, 0.75), (CHART_WIDTH, 0)]
@@ -79,14 +79,14 @@ def test_iterations_are_as_high_as_their_duration() -> None:
 
 def test_the_longest_of_thousands_of_iterations_are_shown() -> None:
     loop = rounds(*(200 if number == 4_321 else 100 for number in range(10_000)))
-    (own,) = [heights(layer.outline) for layer in step_layers(loop) if layer.name == "own"]
+    (own,) = [heights(layer.outline) for layer in draw_step_layers(loop) if layer.name == "own"]
     assert own == [(0, 0.5), (259, 1), (260, 0.5), (CHART_WIDTH, 0)]
 
 
 def test_one_very_long_iteration_does_not_hide_the_others() -> None:
     loop = rounds(1_000_000, 100, 100, 100)
-    assert step_height(loop) == 800
-    own = {layer.name: heights(layer.outline) for layer in step_layers(loop)}["own"]
+    assert compute_step_height(loop) == 800
+    own = {layer.name: heights(layer.outline) for layer in draw_step_layers(loop)}["own"]
     assert own == [(0, 1), (150, 0.125), (CHART_WIDTH, 0)]
 
 
@@ -98,7 +98,7 @@ def test_boxes_are_below_their_callers_side_by_side() -> None:
         node(0, "", 1, 20, FlameKind.OTHERS),
         node(-1, "other", 1, 100),
     )
-    found = {box.name: (box.left, box.width, box.top) for box in flame_boxes(FlameGraph(4, 200, 0, 7, nodes))}
+    found = {box.name: (box.left, box.width, box.top) for box in lay_out_flame_boxes(FlameGraph(4, 200, 0, 7, nodes))}
     assert found == {
         "main": (0, 50, 0),
         "put": (0, 30, 18),
@@ -110,7 +110,7 @@ def test_boxes_are_below_their_callers_side_by_side() -> None:
 
 def test_boxes_are_as_wide_as_calls_if_no_time_was_measured() -> None:
     nodes = (node(-1, "one", 1, 0), node(-1, "two", 3, 0))
-    assert [box.width for box in flame_boxes(FlameGraph(4, 0, 0, 0, nodes))] == [25, 75]
+    assert [box.width for box in lay_out_flame_boxes(FlameGraph(4, 0, 0, 0, nodes))] == [25, 75]
 
 
 def test_a_recursive_function_counts_once() -> None:
@@ -120,7 +120,7 @@ def test_a_recursive_function_counts_once() -> None:
         node(1, "f", 3, 80),
         node(2, "PJRT", 3, 80, FlameKind.BOUNDARY),
     )
-    found = [(each.name, each.calls, each.duration) for each in functions_by_time(FlameGraph(3, 100, 0, 0, nodes))]
+    found = [(each.name, each.calls, each.duration) for each in sort_functions_by_time(FlameGraph(3, 100, 0, 0, nodes))]
     assert found == [("f", 3, 100), ("g", 3, 90)]
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from framedex.commands.report.charts import within_cells
+from framedex.commands.report.charts import drop_callers_of_cells
 from framedex.commands.report.contents import read_contents
-from framedex.commands.report.fragment import render_fragment, trace_fragment
+from framedex.commands.report.fragment import build_trace_fragment, render_fragment
 from framedex.index import Index
 from framedex.model import CallFilter, FlameGraph, FlameKind, FlameNode, Location, LocationEvidence
 from tests.indexer.commands.report.pages import Page
@@ -45,7 +45,7 @@ def test_a_trace_shows_its_frames_and_the_number_of_omitted_ones() -> None:
         trace = index.calls.trace(index.calls.find(CallFilter(function="PJRT_Client_Compile"), 1)[0].id)
     assert trace is not None
     frame = replace(trace.frames[-1], function=replace(trace.frames[-1].function, name="<script>alert(1)</script>"))
-    page = trace_fragment(replace(trace, frames=(*trace.frames, frame)), "none")
+    page = build_trace_fragment(replace(trace, frames=(*trace.frames, frame)), "none")
     assert "<script" not in page and "&lt;script&gt;" in page
     assert "of the interpreter and glue left out" in page
 
@@ -60,7 +60,7 @@ def test_frames_that_call_the_cell_are_omitted(tmp_path: Path) -> None:
         *(node(-1, "main"), node(0, "run_cell"), node(1, "<module>", cell), node(2, "ones"), node(1, "log")),
         *(node(-1, "thread"), node(5, "callback", cell), node(-1, "native")),
     )
-    shown = within_cells(FlameGraph(8, 8, 0, 0, nodes)).nodes
+    shown = drop_callers_of_cells(FlameGraph(8, 8, 0, 0, nodes)).nodes
     assert [(each.parent, each.name) for each in shown] == [
         *((-1, "cell In[3]"), (0, "ones"), (-1, "log"), (-1, "callback"), (-1, "native")),
     ]

@@ -21,7 +21,7 @@ from framedex.base.errors import FramedexError
 from framedex.base.progress import SilentProgress
 from framedex.fleet.adding import AddedCapture
 from framedex.fleet.cluster.local import local_cluster
-from framedex.fleet.cluster.sizes import worthwhile_processes
+from framedex.fleet.cluster.sizes import count_worthwhile_processes
 from tests.indexer.fleet import servers
 from tests.indexer.fleet.cluster.running import (
     STORE,
@@ -300,6 +300,6 @@ def test_processes_start_only_if_worthwhile(tmp_path: Path, monkeypatch: pytest.
     ):
         monkeypatch.setattr("dask.system.CPU_COUNT", processors)
         monkeypatch.setattr("distributed.system.MEMORY_LIMIT", 64 << 30)
-        assert worthwhile_processes(captures) == processes
+        assert count_worthwhile_processes(captures) == processes
     monkeypatch.setattr("distributed.system.MEMORY_LIMIT", 1 << 30)
-    assert worthwhile_processes([large, other]) == 0
+    assert count_worthwhile_processes([large, other]) == 0

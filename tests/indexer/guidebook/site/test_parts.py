@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.guidebook.notes import note, object_note
+from framedex.guidebook.notes import read_note, read_object_note
 from framedex.guidebook.site import addresses
 from framedex.guidebook.site.book import GuidebookData
 from framedex.guidebook.site.contents import Table
@@ -68,8 +68,8 @@ def test_prose_allows_no_markup_and_only_web_addresses() -> None:
 
 @pytest.mark.parametrize("name", ["../notes/PJRT_Client_Create", "objects/buffer", "", HOSTILE, "PJRT_Nothing"])
 def test_a_note_belongs_to_one_name(name: str) -> None:
-    assert note(name) is None and object_note(name) is None
-    assert note("PJRT_Client_Create") and object_note("buffer")
+    assert read_note(name) is None and read_object_note(name) is None
+    assert read_note("PJRT_Client_Create") and read_object_note("buffer")
 
 
 def test_an_unbranched_path_section_is_one_list() -> None:

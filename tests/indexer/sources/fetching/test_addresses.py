@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from framedex.sources.fetching.addresses import address_problem, is_local, local_folder
+from framedex.sources.fetching.addresses import find_address_problem, is_local, local_folder
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from framedex.sources.fetching.addresses import address_problem, is_local, local
     ],
 )
 def test_addresses_of_servers_and_folders_are_accepted(address: str) -> None:
-    assert address_problem(address) is None
+    assert find_address_problem(address) is None
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_addresses_of_servers_and_folders_are_accepted(address: str) -> None:
     ],
 )
 def test_malformed_or_dangerous_addresses_are_refused_with_a_remedy(address: str) -> None:
-    problem = address_problem(address)
+    problem = find_address_problem(address)
     assert problem is not None and "https://HOST/PATH" in problem
 
 

@@ -11,7 +11,7 @@ from framedex.base.errors import FramedexError
 from framedex.sources.fetching.cache import SourceCache
 from framedex.sources.fetching.fetch import find_fetched_checkout
 from framedex.sources.fetching.suppliers import Remote
-from framedex.sources.releases.roots import commit_of
+from framedex.sources.releases.roots import find_commit
 from tests.gitrepository import git
 from tests.gitserver import served, served_as_files, silent
 from tests.indexer.sources.fetching.repositories import add_commit, contents, fetch, head, written, xla
@@ -60,7 +60,7 @@ def test_a_release_without_a_known_commit_is_fetched_by_tag(cache: SourceCache, 
     with served(repository.parent) as server:
         folder = fetch(cache, wanted, Remote(f"{server.address}/xla.git"))
     assert folder == cache.checkout("xla", head(repository)) == find_fetched_checkout(cache, wanted)
-    assert commit_of(folder, "jax-v1.2") == head(repository)
+    assert find_commit(folder, "jax-v1.2") == head(repository)
 
 
 def test_a_missing_commit_is_reported_with_two_commands(cache: SourceCache, repository: Path) -> None:

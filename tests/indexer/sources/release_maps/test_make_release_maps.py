@@ -13,7 +13,7 @@ import pytest
 
 from framedex.sources.release_maps import open_release_maps
 from framedex.sources.release_maps.reader import SHIPPED
-from framedex.sources.releases import known_releases, release_commits
+from framedex.sources.releases import list_known_releases, read_release_commits
 from tests.gitrepository import git, make_checkout
 
 SCRIPT = Path(__file__).parents[4] / "scripts" / "make_release_maps.py"
@@ -109,12 +109,12 @@ def test_a_clone_without_its_files_is_refused_with_their_names(repositories: Pat
 def test_the_shipped_maps_have_the_commits_of_their_releases() -> None:
     maps = open_release_maps()
     assert maps.releases[0] == "0.4.13"
-    assert {version for version in known_releases() if int(version.split(".")[1]) >= 8} == {*maps.releases[1:]}
+    assert {version for version in list_known_releases() if int(version.split(".")[1]) >= 8} == {*maps.releases[1:]}
     for version in maps.releases:
         for component, repository in (("xla", "xla"), ("jaxlib", "jax")):
             found = maps.nearest(component, version)
             assert found is not None and not found.is_nearest
-            assert found.info.commit == release_commits(version)[repository]
+            assert found.info.commit == read_release_commits(version)[repository]
 
 
 def test_the_shipped_maps_match_their_provenance() -> None:

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from framedex.sources.releases.repository import parse_address, parse_source_map_path, public_url, url_template
+from framedex.sources.releases.repository import (
+    build_public_url,
+    find_url_template,
+    parse_address,
+    parse_source_map_path,
+)
 
 COMMIT = "5a9e73cbd92530cac2ac36f4736a774b2412afe2"
 GITHUB = "https://github.com/openxla/xla"
@@ -40,7 +45,7 @@ def test_addresses_of_the_usual_hosts_are_parsed_into_lines(address: str, revisi
 @pytest.mark.parametrize("repository", [GITHUB, "https://gitlab.com/a/b/xla", "https://x.googlesource.com/xla"])
 def test_generated_addresses_are_parsed_back(repository: str) -> None:
     path = "xla/a b#1?%41;ü.cc"
-    url = public_url("xla", path, 7, COMMIT, {"xla": url_template(repository)})
+    url = build_public_url("xla", path, 7, COMMIT, {"xla": find_url_template(repository)})
 
     found = parse_address(url or "")
 
@@ -49,7 +54,7 @@ def test_generated_addresses_are_parsed_back(repository: str) -> None:
 
 def test_addresses_of_project_templates_are_parsed() -> None:
     links = {"kernels": "https://git.example.org/browse/{path}?at={commit}&line={line}"}
-    url = public_url("kernels", "a/b.cc", 7, COMMIT, links)
+    url = build_public_url("kernels", "a/b.cc", 7, COMMIT, links)
 
     found = parse_address(url or "", links)
 

@@ -10,7 +10,7 @@ import pytest
 
 from framedex.model import SourceRoot
 from framedex.sources.file_versions import FileHistory
-from framedex.sources.git import git_environment
+from framedex.sources.git import build_git_environment
 from framedex.sources.releases import Build
 from framedex.sources.releases.roots import Checkout, find_builds_without_root, read_checkout, read_root_state
 from tests.gitrepository import git, make_checkout
@@ -119,7 +119,7 @@ def test_the_protocols_of_a_repository_are_not_used(tmp_path: Path) -> None:
         "protocol.ext.allow": "always",
     }.items():
         git(tmp_path, "config", setting, value)
-    environment = {name: value for name, value in git_environment({}).items() if name != "GIT_NO_LAZY_FETCH"}
+    environment = {name: value for name, value in build_git_environment({}).items() if name != "GIT_NO_LAZY_FETCH"}
     assert list(FileHistory(str(tmp_path / "made.py")).iterate_earlier()) == []
     show = ["git", "-C", str(tmp_path), "cat-file", "blob", blob]
     assert subprocess.run(show, env=environment, capture_output=True).returncode != 0

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from framedex.model import Metadata, Module
-from framedex.sources.releases import NO_ORIGIN, BinaryOrigin, Build, FunctionOrigins, find_builds, release_commits
+from framedex.sources.releases import NO_ORIGIN, BinaryOrigin, Build, FunctionOrigins, find_builds, read_release_commits
 from tests.indexer.recorded import Project
 
 SITE = "/env/lib/python3.11/site-packages"
@@ -61,5 +61,5 @@ def test_gpu_plugins_have_the_version_of_their_own_distribution(
     (build,) = find_builds(replace(project.capture, codes=(), modules=modules, metadata=metadata))
 
     folder = f"{site}/{binary.rpartition('/')[0]}"
-    assert build == Build("xla", "0.10.1", release_commits("0.10.1")["xla"], folder)
+    assert build == Build("xla", "0.10.1", read_release_commits("0.10.1")["xla"], folder)
     assert FunctionOrigins([build]).origin_of(f"{site}/{binary}", "main") == BinaryOrigin("0.10.1", is_known=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from framedex.model import Capture, CodeObject, LaunchInfo, Metadata, Module
-from framedex.sources.releases import Build, find_builds, find_published_file, public_url, release_commits
+from framedex.sources.releases import Build, build_public_url, find_builds, find_published_file, read_release_commits
 from tests.gitrepository import git, make_checkout
 from tests.indexer.recorded import Project
 
@@ -29,8 +29,8 @@ def _capture(project: Project, paths: list[str], metadata: Metadata) -> Capture:
 
 
 def test_every_release_has_two_commits() -> None:
-    assert release_commits("0.10.2") == {"xla": XLA_0_10_2, "jax": JAX_0_10_2}
-    assert release_commits("99.0") == {}
+    assert read_release_commits("0.10.2") == {"xla": XLA_0_10_2, "jax": JAX_0_10_2}
+    assert read_release_commits("99.0") == {}
 
 
 def test_the_table_is_generated_from_the_tags_of_a_jax_checkout(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_the_installed_jaxlib_states_its_own_version(project: Project) -> None:
         ("jaxlib", version, str(folder)),
         ("xla", version, str(folder)),
     ]
-    if known := release_commits(version):
+    if known := read_release_commits(version):
         assert [build.revision for build in builds] == [known["jax"], known["xla"]]
 
 
@@ -148,12 +148,16 @@ def test_without_a_known_commit_there_is_no_public_url() -> None:
 
 
 def test_urls_are_safe_and_setting_templates_come_first() -> None:
-    assert public_url("xla", "xla/a b#\n\udcff.cc", 3, "c0ffee") == (
+    assert build_public_url("xla", "xla/a b#\n\udcff.cc", 3, "c0ffee") == (
         "https://github.com/openxla/xla/blob/c0ffee/xla/a%20b%23%0A%3F.cc#L3"
     )
     mine = {"xla": "https://example.org/{path}?l={line}"}
-    assert public_url("xla", "{commit}{0.x}", 3, "c0ffee", mine) == "https://example.org/%7Bcommit%7D%7B0.x%7D?l=3"
-    assert public_url("unknown", "x", 1, "c") is None
-    assert public_url("xla", "xla/a/../b.cc", 3, "c0ffee") == ("https://github.com/openxla/xla/blob/c0ffee/xla/b.cc#L3")
+    assert (
+        build_public_url("xla", "{commit}{0.x}", 3, "c0ffee", mine) == "https://example.org/%7Bcommit%7D%7B0.x%7D?l=3"
+    )
+    assert build_public_url("unknown", "x", 1, "c") is None
+    assert build_public_url("xla", "xla/a/../b.cc", 3, "c0ffee") == (
+        "https://github.com/openxla/xla/blob/c0ffee/xla/b.cc#L3"
+    )
     for path, revision in (("xla/../../../../evil/x", "c0ffee"), ("x.cc", "../../../evil/x/blob/main")):
-        assert public_url("xla", path, 3, revision) is None
+        assert build_public_url("xla", path, 3, revision) is None

@@ -18,13 +18,13 @@ from framedex.commands.inputs.selection import (
     CaptureSelection,
     explain_no_matches,
     filter_options,
-    heading_line,
     open_whole_runs,
+    render_heading_line,
 )
 from framedex.commands.output.bars import is_output_live
 from framedex.commands.output.console import exit_nothing_found, json_option, note, print_json_list, print_lines
 from framedex.commands.output.documents import answer_document, call_documents
-from framedex.commands.output.render_calls import call_lines, find_runs, python_line, single_runs
+from framedex.commands.output.render_calls import build_single_runs, call_lines, find_runs, render_python_line
 from framedex.commands.output.terminal import Terminal
 from framedex.model import CallFilter
 
@@ -88,9 +88,11 @@ def calls(
             print_json_list(document, "calls", _call_documents(index, found, with_lines=bool(stack)))
             _exit_if_empty(index, shown.count, call_filter)
             return
-        grouped = _with_object_names(index, find_runs(found) if group else single_runs(found))
+        grouped = _with_object_names(index, find_runs(found) if group else build_single_runs(found))
         below = _stack_lines_below(index, stack, Terminal.of_stdout().width) if stack else None
-        print_lines(chain([heading_line(answer)], call_lines(grouped, captures, Terminal.of_stdout().width, below)))
+        print_lines(
+            chain([render_heading_line(answer)], call_lines(grouped, captures, Terminal.of_stdout().width, below))
+        )
         note_incomplete_captures(*(capture for capture in captures if capture.id in shown.captures))
         _exit_if_empty(index, shown.count, call_filter)
     if total > shown.count:
@@ -144,14 +146,14 @@ def _stack_lines_below(index: Index, stack: str, width: int | None) -> NestedLin
     if stack == "line":
         return lambda calls: _python_line_of_call(index, calls)
 
-    from framedex.commands.output.render_trace import dispatch_lines, folded_frames
+    from framedex.commands.output.render_trace import dispatch_lines, render_folded_frames
 
     def frames(call: CallRow) -> Iterable[Line]:
         trace = index.calls.trace(call.id)
         assert trace is not None
         for section in trace.own_sections():
-            yield from folded_frames(section.frames, width)
-        yield from dispatch_lines(trace, folded_frames, width)
+            yield from render_folded_frames(section.frames, width)
+        yield from dispatch_lines(trace, render_folded_frames, width)
         yield ()
 
     return lambda _calls: frames
@@ -159,4 +161,4 @@ def _stack_lines_below(index: Index, stack: str, width: int | None) -> NestedLin
 
 def _python_line_of_call(index: Index, calls: Sequence[CallRow]) -> Callable[[CallRow], Iterable[Line]]:
     lines = index.calls.python_lines(calls)
-    return lambda call: (python_line(lines.get(call.id), _INDENT),)
+    return lambda call: (render_python_line(lines.get(call.id), _INDENT),)

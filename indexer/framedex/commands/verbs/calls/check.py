@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex.base import words
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.budgets.model import BudgetSubject
-from framedex.commands.inputs.missing_answers import unfinished_capture_notes
+from framedex.commands.inputs.missing_answers import build_unfinished_capture_notes
 from framedex.commands.inputs.options import Choice, CountBudget, collect_budgets, judge_budgets
-from framedex.commands.inputs.selection import CaptureSelection, capture_option, heading_line, open_whole_runs
+from framedex.commands.inputs.selection import CaptureSelection, capture_option, open_whole_runs, render_heading_line
 from framedex.commands.launching.options import ByteSize
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import check_document
-from framedex.commands.output.render_calls import capture_heading
+from framedex.commands.output.render_calls import render_capture_heading
 from framedex.commands.output.render_check import check_lines, rule_traces
 from framedex.commands.output.terminal import Line, Span, measure_columns
 from framedex.model import Metadata, Severity
@@ -112,12 +112,12 @@ def check(
     with open_whole_runs(ctx.obj, selection) as (index, answer):
         checks = [index.capture(capture.id).check() for capture in answer.captures]
         verdicts = judge_budgets(index, answer, budgets) if budgets else []
-        unfinished = list(unfinished_capture_notes(index, answer.captures)) if budgets else []
+        unfinished = list(build_unfinished_capture_notes(index, answer.captures)) if budgets else []
         found = [(check, [each for each in check.findings if _is_shown(each, only, ignore)]) for check in checks]
         shown = [each for _, findings in found for each in findings]
         traces = rule_traces(shown, index.calls.trace) if stacks else {}
 
-    budget_violations = [each for each in _budget_findings(verdicts) if _is_shown(each, only, ignore)]
+    budget_violations = [each for each in _build_budget_findings(verdicts) if _is_shown(each, only, ignore)]
     findings = [*budget_violations, *shown]
     selection_notes = list(_selection_notes(checks)) if budgets else []
     unjudged = list(
@@ -126,13 +126,13 @@ def check(
     if as_json:
         print_json(check_document(answer, findings, unjudged, verdicts, traces))
     else:
-        print_lines([heading_line(answer), *check_lines(budget_violations, traces)])
+        print_lines([render_heading_line(answer), *check_lines(budget_violations, traces)])
         for check, capture_findings in found:
             if len(found) > 1 and capture_findings:
-                print_lines([(), capture_heading(check.capture)])
+                print_lines([(), render_capture_heading(check.capture)])
             print_lines(check_lines(capture_findings, traces))
         if verdicts:
-            print_lines(verdict_lines(verdicts))
+            print_lines(render_verdict_lines(verdicts))
         for reason in unjudged:
             note(reason)
         if not findings and not any(verdict.problem for verdict in verdicts):
@@ -158,7 +158,7 @@ def _selection_notes(checks: Sequence[Check]) -> Iterator[str]:
             )
 
 
-def _budget_findings(verdicts: list[BudgetVerdict]) -> list[Finding]:
+def _build_budget_findings(verdicts: list[BudgetVerdict]) -> list[Finding]:
     """Exceeded budgets as findings."""
     if not verdicts:
         return []
@@ -181,15 +181,17 @@ _NO_MATCH_TEXTS = {
 }
 
 
-def verdict_lines(verdicts: Sequence[BudgetVerdict]) -> Iterator[Line]:
+def render_verdict_lines(verdicts: Sequence[BudgetVerdict]) -> Iterator[Line]:
     """One line per budget: whether it is kept, and the largest value found."""
     yield ()
     yield (Span("budgets", "head"),)
-    cells = [(_format_verdict_state(each), each.budget.subject.value, printable(each.budget.text)) for each in verdicts]
+    cells = [
+        (_format_verdict_state(each), each.budget.subject.value, make_printable(each.budget.text)) for each in verdicts
+    ]
     widths = measure_columns(*cells)
     for verdict, row in zip(verdicts, cells, strict=True):
         state, *others = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        outcome = f"  {'  '.join(others)}  {printable(_format_verdict(verdict))}"
+        outcome = f"  {'  '.join(others)}  {make_printable(_format_verdict(verdict))}"
         yield (Span(f"  {state}", "" if verdict.is_met else "error"), Span(outcome))
 
 
@@ -205,7 +207,7 @@ def _format_verdict(verdict: BudgetVerdict) -> str:
     subject = verdict.budget.subject
     if not verdict.matches:
         return verdict.missing_data or _NO_MATCH_TEXTS[subject]
-    formats = {BudgetSubject.MEMORY: words.size, BudgetSubject.TRACE_TIME: words.format_duration}
+    formats = {BudgetSubject.MEMORY: words.format_size, BudgetSubject.TRACE_TIME: words.format_duration}
     most = formats.get(subject, "{:,}".format)(verdict.largest_amount)
     outcome = f"largest {most} ({words.count(verdict.matches, _CHECKED_NOUNS[subject])} checked)"
     return f"{outcome}; {verdict.missing_data}" if verdict.missing_data else outcome

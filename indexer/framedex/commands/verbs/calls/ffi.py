@@ -10,15 +10,15 @@ import click
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable, quote_shell_word
+from framedex.base.plaintext import make_printable, quote_shell_word
 from framedex.base.words import find_nearest_name
 from framedex.commands.inputs.missing_answers import format_suggestion
 from framedex.commands.inputs.project_index import note_incomplete_captures
-from framedex.commands.inputs.selection import CaptureSelection, capture_option, heading_line, open_whole_runs
+from framedex.commands.inputs.selection import CaptureSelection, capture_option, open_whole_runs, render_heading_line
 from framedex.commands.output.console import json_option, note, print_json, print_lines
-from framedex.commands.output.documents import ffi_document
-from framedex.commands.output.proposals import proposal_line, trace_command
-from framedex.commands.output.render_trace import folded_frames
+from framedex.commands.output.documents import build_ffi_document
+from framedex.commands.output.proposals import build_trace_command, render_proposal_line
+from framedex.commands.output.render_trace import render_folded_frames
 from framedex.commands.output.terminal import Span, render_location_line, render_text_line
 from framedex.model import SiteEvidence
 from framedex.programs.ffi.signatures import format_signature, jax_platform_name
@@ -50,11 +50,11 @@ def ffi(
         targets = index.ffi.targets()
     shown = _find_target(targets, target) if target is not None else _select_used(targets, show_all)
     if as_json:
-        print_json(ffi_document(answer, shown))
+        print_json(build_ffi_document(answer, shown))
         return
-    lines = [heading_line(answer)]
+    lines = [render_heading_line(answer)]
     for each in shown:
-        lines += [(), *(target_lines(each) if target is None else target_details(each))]
+        lines += [(), *(render_target_lines(each) if target is None else target_details(each))]
     print_lines(lines)
     note_incomplete_captures(*answer.captures)
     if not targets:
@@ -95,44 +95,44 @@ _MAX_LINES = 3
 _MAX_SITES = 10
 
 
-def target_lines(target: FfiTarget) -> Iterator[Line]:
+def render_target_lines(target: FfiTarget) -> Iterator[Line]:
     """A target in a few lines: times, handlers, platforms, sites and errors."""
-    yield (Span(printable(target.name), "head"), Span(f"  {_format_totals(target.totals)}"))
+    yield (Span(make_printable(target.name), "head"), Span(f"  {_format_totals(target.totals)}"))
     for handler in target.handlers:
-        yield _handler_line(handler)
-    yield from _registration_lines(target.registrations)
+        yield _render_handler_line(handler)
+    yield from _render_registration_lines(target.registrations)
     for totals in target.sites[:_MAX_SITES]:
-        yield _site_line(totals)
+        yield _render_site_line(totals)
     if len(target.sites) > _MAX_SITES:
         left_out = words.count(len(target.sites) - _MAX_SITES, "more site")
-        yield proposal_line(f"  … {left_out}: `framedex ffi {quote_shell_word(target.name)}`", "dim")
-    yield from _trouble_lines(target)
+        yield render_proposal_line(f"  … {left_out}: `framedex ffi {quote_shell_word(target.name)}`", "dim")
+    yield from _render_trouble_lines(target)
 
 
 def target_details(target: FfiTarget) -> Iterator[Line]:
     """A target with all its details."""
-    yield (Span(printable(target.name), "head"), Span(f"  {_format_totals(target.totals)}"))
+    yield (Span(make_printable(target.name), "head"), Span(f"  {_format_totals(target.totals)}"))
     for handler in target.handlers:
-        yield _handler_line(handler)
+        yield _render_handler_line(handler)
         if handler.signature is not None:
-            yield (Span("    takes  ", "dim"), Span(printable(format_signature(handler.signature))))
-    yield from _registration_lines(target.registrations)
+            yield (Span("    takes  ", "dim"), Span(make_printable(format_signature(handler.signature))))
+    yield from _render_registration_lines(target.registrations)
     if target.shapes:
         yield render_text_line("run with", "head")
     for shapes in target.shapes:
         errors = f"  {words.count(shapes.errors, 'error')}" if shapes.errors else ""
         stage = "" if shapes.stage == "execute" else f"{shapes.stage}  "
-        attributes = f"  {printable(shapes.attributes)}" if shapes.attributes else ""
-        given = printable(f"({shapes.arguments}) -> ({shapes.results})") if shapes.stage == "execute" else ""
+        attributes = f"  {make_printable(shapes.attributes)}" if shapes.attributes else ""
+        given = make_printable(f"({shapes.arguments}) -> ({shapes.results})") if shapes.stage == "execute" else ""
         yield (Span(f"{shapes.runs:>8,}  {stage}{given}{attributes}".rstrip()), Span(errors, "error"))
     for totals in target.sites:
         yield ()
-        yield _site_line(totals)
-        yield from folded_frames(totals.site.frames)
-    yield from _trouble_lines(target)
+        yield _render_site_line(totals)
+        yield from render_folded_frames(totals.site.frames)
+    yield from _render_trouble_lines(target)
 
 
-def site_line(site: FfiSite) -> Line:
+def render_site_line(site: FfiSite) -> Line:
     """The program line of a site, and the lines that led to it."""
     if not site.lines:
         return (Span(f"site {site.key}, which another process made", "dim"),)
@@ -143,7 +143,7 @@ def site_line(site: FfiSite) -> Line:
         if place:
             passed = f", … {left_out} more" if left_out > 0 and place == len(shown) - 1 else ""
             spans.append(Span(f"{passed}, from "))
-        spans += _line_spans(line)
+        spans += _render_line_spans(line)
     return tuple(spans)
 
 
@@ -160,12 +160,12 @@ def _format_totals(totals: RunTotals) -> str:
     )
 
 
-def _handler_line(handler: FfiHandler) -> Line:
+def _render_handler_line(handler: FfiHandler) -> Line:
     stage = "handler" if handler.stage == "execute" else handler.stage
     implementation = handler.implementation
     spans = [
         Span(f"  {stage}  ", "dim"),
-        Span(printable((implementation or handler.function).name), "native"),
+        Span(make_printable((implementation or handler.function).name), "native"),
         Span("  "),
     ]
     place = (
@@ -173,13 +173,15 @@ def _handler_line(handler: FfiHandler) -> Line:
         if implementation is not None and implementation.location is not None
         else handler.location
     )
-    spans += render_location_line(place) if place is not None else [Span(printable(handler.function.module), "dim")]
+    spans += (
+        render_location_line(place) if place is not None else [Span(make_printable(handler.function.module), "dim")]
+    )
     if implementation is not None:
-        spans.append(Span(f", registered as {printable(handler.function.name)}", "dim"))
+        spans.append(Span(f", registered as {make_printable(handler.function.name)}", "dim"))
     return tuple(spans)
 
 
-def _registration_lines(registrations: Sequence[FfiRegistration]) -> Iterator[Line]:
+def _render_registration_lines(registrations: Sequence[FfiRegistration]) -> Iterator[Line]:
     """The lines that registered the target, each with its platforms."""
     by_line: dict[PythonLine | None, list[FfiRegistration]] = {}
     for registration in registrations:
@@ -188,11 +190,13 @@ def _registration_lines(registrations: Sequence[FfiRegistration]) -> Iterator[Li
         platforms = ", ".join(dict.fromkeys(jax_platform_name(each.platform) for each in of_line))
         untyped = ", as an untyped custom call" if any(each.api_version == 0 for each in of_line) else ""
         unrecorded = "" if all(each.is_wrapped for each in of_line) else "; runs not recorded: too many targets"
-        where = [Span(" at "), *_line_spans(line)] if line is not None else [Span(" by an installed package", "dim")]
+        where = (
+            [Span(" at "), *_render_line_spans(line)] if line is not None else [Span(" by an installed package", "dim")]
+        )
         yield (Span("  registered  ", "dim"), Span(f"for {platforms}"), *where, Span(f"{untyped}{unrecorded}", "dim"))
 
 
-def _site_line(totals: FfiSiteTotals) -> Line:
+def _render_site_line(totals: FfiSiteTotals) -> Line:
     known = "" if totals.how is SiteEvidence.EXACT else f" [{totals.how.value}]"
     median = (
         words.format_duration(totals.totals.median) if totals.totals.runs > totals.totals.never_returned else "never"
@@ -200,34 +204,34 @@ def _site_line(totals: FfiSiteTotals) -> Line:
     errors = f"  {words.count(totals.totals.errors, 'error')}" if totals.totals.errors else ""
     return (
         Span(f"{totals.totals.runs:>8,}  {median:>8}  "),
-        *site_line(totals.site),
+        *render_site_line(totals.site),
         Span(known, "dim"),
         Span(errors, "error"),
     )
 
 
-def _trouble_lines(target: FfiTarget) -> Iterator[Line]:
+def _render_trouble_lines(target: FfiTarget) -> Iterator[Line]:
     if target.unjoined:
         yield render_text_line(f"{target.unjoined:>8,}  without a known Python line", "dim")
     for trouble in target.troubles:
-        yield from _problem_lines(trouble)
+        yield from _render_problem_lines(trouble)
 
 
-def _problem_lines(trouble: FfiProblem) -> Iterator[Line]:
+def _render_problem_lines(trouble: FfiProblem) -> Iterator[Line]:
     first, *others = abbreviate_message(trouble.message)
     times = f" ({trouble.count:,} times)" if trouble.count > 1 else ""
     yield render_text_line(f"  ! {first}{times}", "error")
     for other in others:
         yield render_text_line(f"    {other}", "error")
     for site in trouble.sites:
-        yield (Span("    called at "), *site_line(site))
+        yield (Span("    called at "), *render_site_line(site))
     if trouble.explanation:
         yield render_text_line(f"    {trouble.explanation}")
     if trouble.remedy:
         yield render_text_line(f"    {trouble.remedy}")
     if trouble.call is not None:
-        yield render_text_line(f"    {trace_command(trouble.call)}", "dim")
+        yield render_text_line(f"    {build_trace_command(trouble.call)}", "dim")
 
 
-def _line_spans(line: PythonLine) -> list[Span]:
-    return [*render_location_line(line.location), Span(f" in {printable(line.function)}", "dim")]
+def _render_line_spans(line: PythonLine) -> list[Span]:
+    return [*render_location_line(line.location), Span(f" in {make_printable(line.function)}", "dim")]

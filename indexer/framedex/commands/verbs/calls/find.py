@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.commands.inputs.missing_answers import format_suggestion
 from framedex.commands.inputs.selection import CaptureSelection, capture_option, open_counted_index
 from framedex.commands.output.console import exit_nothing_found, json_option, note, print_json, print_lines
-from framedex.commands.output.proposals import trace_command
+from framedex.commands.output.proposals import build_trace_command
 from framedex.commands.output.terminal import Line, Span, render_location_line
-from framedex.texts.places import release_labels
+from framedex.texts.places import format_release_labels
 
 if TYPE_CHECKING:
     from framedex.model import FoundSymbol
@@ -43,25 +43,30 @@ def find(index_path: Path | None, text: str, limit: int, selection: CaptureSelec
     if as_json:
         print_json({"symbols": [asdict(symbol) for symbol in shown]})
     else:
-        print_lines(_symbol_lines(shown))
+        print_lines(_render_symbol_lines(shown))
     if not found:
         exit_nothing_found(f"No name in the index contains {text}.{format_suggestion(near)}")
     if not as_json and len(found) > limit:
         note(f"More symbols match. Show more: --limit {2 * limit}.")
 
 
-def _symbol_lines(found: Sequence[FoundSymbol]) -> Iterator[Line]:
+def _render_symbol_lines(found: Sequence[FoundSymbol]) -> Iterator[Line]:
     for symbol in found:
         place: Line = ()
         if symbol.location is not None:
-            place = (Span("  "), *render_location_line(symbol.location, release_labels(symbol.location)))
+            place = (Span("  "), *render_location_line(symbol.location, format_release_labels(symbol.location)))
         language = "" if symbol.function is None else symbol.function.language.value
-        yield (Span(f"{symbol.kind:<11}  "), Span(printable(symbol.name), language), *place, *_recorded_spans(symbol))
+        yield (
+            Span(f"{symbol.kind:<11}  "),
+            Span(make_printable(symbol.name), language),
+            *place,
+            *_render_recorded_spans(symbol),
+        )
 
 
-def _recorded_spans(symbol: FoundSymbol) -> Line:
+def _render_recorded_spans(symbol: FoundSymbol) -> Line:
     if symbol.call is not None:
-        return (Span(f"  {trace_command(symbol.call)}", "dim", is_unbreakable=True),)
+        return (Span(f"  {build_trace_command(symbol.call)}", "dim", is_unbreakable=True),)
     if symbol.function is not None:
         return (Span("  recorded", "dim"),)
     return ()

@@ -10,12 +10,12 @@ import click
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.commands.inputs.missing_answers import not_recorded_error, note_own_function_inside_jit
-from framedex.commands.inputs.selection import CaptureSelection, capture_option, heading_line, open_counted_index
+from framedex.commands.inputs.selection import CaptureSelection, capture_option, open_counted_index, render_heading_line
 from framedex.commands.output.console import json_option, note, print_json, print_lines
-from framedex.commands.output.documents import callees_document, callers_document
-from framedex.commands.output.render_answers import relation_lines, static_caller_lines
+from framedex.commands.output.documents import build_callees_document, build_callers_document
+from framedex.commands.output.render_answers import render_relation_lines, render_static_caller_lines
 from framedex.model import CallEdge, FunctionRow
 
 if TYPE_CHECKING:
@@ -66,13 +66,13 @@ def callers(
         )
         static = {function.id: _static_callers(index, function) for function, _ in groups} if with_static else {}
     if as_json:
-        print_json(callers_document(answer, groups, static))
+        print_json(build_callers_document(answer, groups, static))
         return
-    print_lines([heading_line(answer)])
+    print_lines([render_heading_line(answer)])
     for function, edges in groups:
-        print_lines(relation_lines(function, edges, "callers", are_callees=False))
+        print_lines(render_relation_lines(function, edges, "callers", are_callees=False))
         if with_static:
-            print_lines(static_caller_lines(static[function.id]))
+            print_lines(render_static_caller_lines(static[function.id]))
 
 
 @click.command()
@@ -94,11 +94,11 @@ def callees(
             index, name, lambda queries: queries.direct_callees if show_all else queries.callees
         )
     if as_json:
-        print_json(callees_document(answer, groups))
+        print_json(build_callees_document(answer, groups))
         return
-    print_lines([heading_line(answer)])
+    print_lines([render_heading_line(answer)])
     for function, edges in groups:
-        print_lines(relation_lines(function, edges, "callees", are_callees=True))
+        print_lines(render_relation_lines(function, edges, "callees", are_callees=True))
 
 
 def _static_callers(index: Index, function: FunctionRow) -> StaticCallers | None:
@@ -140,7 +140,7 @@ def _find_groups(
 def _ambiguous_error(name: str, matches: MatchingFunctions) -> FramedexError:
     """The error for a part of a name that matches several functions, with the most likely ones."""
     shown = matches.functions[: min(matches.likely, _MAX_LISTED)]
-    listed = [f"{printable(function.name)}" for function in shown]
+    listed = [f"{make_printable(function.name)}" for function in shown]
     if matches.count > len(shown):
         listed.append(f"and {words.count(matches.count - len(shown), 'more function')}")
     return FramedexError(

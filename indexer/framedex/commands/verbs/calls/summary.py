@@ -15,12 +15,12 @@ from framedex.commands.inputs.selection import (
     CaptureSelection,
     explain_no_matches,
     filter_options,
-    heading_line,
     open_whole_runs,
+    render_heading_line,
 )
 from framedex.commands.output.console import exit_nothing_found, json_option, print_json, print_lines
-from framedex.commands.output.documents import summary_document
-from framedex.commands.output.render_calls import profile_lines, totals_lines
+from framedex.commands.output.documents import build_summary_document
+from framedex.commands.output.render_calls import render_profile_lines, render_totals_lines
 from framedex.model.totals import PROFILE_BOUNDARY
 
 if TYPE_CHECKING:
@@ -70,18 +70,18 @@ def summary(
         profiles = [replace(each, functions=_sort_functions(each.functions, sort)) for each in profiles]
         empty_reason = explain_no_matches(index, call_filter) if not found else ""
     if as_json:
-        print_json(summary_document(answer, found, profiles))
+        print_json(build_summary_document(answer, found, profiles))
     else:
         note_incomplete_captures(*answer.captures)
         called = [each for each in found if each.boundary != PROFILE_BOUNDARY]
         print_lines(
             [
-                heading_line(answer, has_device_times=True),
-                *(totals_lines(called, by_thread=by_thread) if called else ()),
+                render_heading_line(answer, has_device_times=True),
+                *(render_totals_lines(called, by_thread=by_thread) if called else ()),
             ]
         )
         for each in profiles:
-            print_lines([(), *profile_lines(each)])
+            print_lines([(), *render_profile_lines(each)])
     if not found:
         exit_nothing_found(empty_reason)
 

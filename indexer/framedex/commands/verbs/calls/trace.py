@@ -16,21 +16,21 @@ import click
 from framedex.base import words
 from framedex.base.errors import FramedexError
 from framedex.base.folders import user_folder
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.commands.inputs.missing_answers import not_recorded_error
 from framedex.commands.inputs.project_index import note_incomplete_captures
-from framedex.commands.inputs.selection import CaptureSelection, capture_option, heading_line, open_counted_index
+from framedex.commands.inputs.selection import CaptureSelection, capture_option, open_counted_index, render_heading_line
 from framedex.commands.output.atomic_files import write_atomic
 from framedex.commands.output.console import json_option, note, print_json, print_lines
-from framedex.commands.output.documents import trace_document
+from framedex.commands.output.documents import build_trace_document
 from framedex.commands.output.render_trace import (
-    all_frames,
     dispatch_lines,
-    folded_frames,
     frames_with_public_link,
-    profiled_lines,
-    stack_lines,
-    trace_header,
+    render_all_frames,
+    render_folded_frames,
+    render_profiled_lines,
+    render_stack_lines,
+    render_trace_header,
 )
 from framedex.commands.output.terminal import Terminal
 from framedex.model import FrameRole, Language, Staleness
@@ -120,17 +120,19 @@ def trace(
         write_atomic(output, format_trace(found))
         note(f"Wrote {output}. Open it in an editor with framedex's language server to follow its frames.")
     elif as_json:
-        print_json(trace_document(found, profiled))
+        print_json(build_trace_document(found, profiled))
     else:
         frames = (*found.frames, *found.python)
         code = [frame for frame in frames if frame.function.role is FrameRole.CODE]
         print_lines(
             [
-                *([heading_line(answer)] if answer is not None and answer.among > 1 else []),
-                *trace_header(found, frames if show_all else code),
-                *(profiled_lines(profiled, show_all) if profiled is not None else []),
+                *([render_heading_line(answer)] if answer is not None and answer.among > 1 else []),
+                *render_trace_header(found, frames if show_all else code),
+                *(render_profiled_lines(profiled, show_all) if profiled is not None else []),
                 (),
-                *_all_stack_lines(found, all_frames if show_all else folded_frames, -1 if first else 1),
+                *_render_all_stack_lines(
+                    found, render_all_frames if show_all else render_folded_frames, -1 if first else 1
+                ),
             ]
         )
         if capture is not None:
@@ -139,7 +141,7 @@ def trace(
             effect = "its lines are shown at their current position" if is_followed else "its lines may have moved"
             note(f"{path} has changed since the recording: {effect}.")
         _print_advice(
-            "trace", (*_unnamed_frame_advice(found), *_missing_source_advice(found), *_public_source_advice(code))
+            "trace", (*_explain_unnamed_frames(found), *_suggest_missing_sources(found), *_suggest_public_sources(code))
         )
 
 
@@ -170,7 +172,7 @@ def _find_trace(index: Index, call: str, selection: CaptureSelection | None) -> 
     return found
 
 
-def _missing_source_advice(found: Trace) -> Iterator[str]:
+def _suggest_missing_sources(found: Trace) -> Iterator[str]:
     """Yield, for each binary, the number of named frames without source, and the source trees that have it."""
     modules: dict[str, list[FrameRow]] = {}
     for frame in (*found.frames, *found.python):
@@ -194,7 +196,7 @@ def _missing_source_advice(found: Trace) -> Iterator[str]:
         )
 
 
-def _public_source_advice(code: Sequence[FrameRow]) -> Iterator[str]:
+def _suggest_public_sources(code: Sequence[FrameRow]) -> Iterator[str]:
     """Yield the number of frames whose source is public but not on this machine.
 
     Interpreter frames are not counted: by default, `sources fetch` does not fetch CPython.
@@ -209,12 +211,12 @@ def _other_scopes(names: Iterable[str]) -> str:
     others = [name for name in names if not any(pattern.match(name) for _, pattern, _ in _TREES)]
     scopes = dict.fromkeys(
         f"`{scope}::`" if colons else f"`{scope}`"
-        for scope, colons, _ in (printable(name).partition("::") for name in others)
+        for scope, colons, _ in (make_printable(name).partition("::") for name in others)
     )
     return ", ".join(scopes)
 
 
-def _unnamed_frame_advice(found: Trace) -> Iterator[str]:
+def _explain_unnamed_frames(found: Trace) -> Iterator[str]:
     """Yield, for each binary, the number of frames without a name, and the command that explains them."""
     modules = Counter(
         PurePath(frame.module).name
@@ -235,7 +237,7 @@ def _find_stale_files(found: Trace) -> dict[str, bool]:
     return {place.path: place.path not in unknown for place in places}
 
 
-def _all_stack_lines(found: Trace, frames: Frames, step: int) -> Iterator[Line]:
+def _render_all_stack_lines(found: Trace, frames: Frames, step: int) -> Iterator[Line]:
     width = Terminal.of_stdout().width
-    yield from stack_lines(found, frames, width, step)
+    yield from render_stack_lines(found, frames, width, step)
     yield from dispatch_lines(found, frames, width, step)

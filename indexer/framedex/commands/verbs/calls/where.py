@@ -12,15 +12,15 @@ import click
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable, quote_shell_word, restore
+from framedex.base.plaintext import make_printable, quote_shell_word, restore
 from framedex.commands.inputs.files import parse_file_position, path_resolver
-from framedex.commands.inputs.project_index import settings_here
-from framedex.commands.inputs.selection import CaptureSelection, capture_option, heading_line, open_counted_index
+from framedex.commands.inputs.project_index import read_settings_here
+from framedex.commands.inputs.selection import CaptureSelection, capture_option, open_counted_index, render_heading_line
 from framedex.commands.output.console import exit_nothing_found, json_option, note, print_json, print_lines
-from framedex.commands.output.documents import programs_document, where_document
-from framedex.commands.output.proposals import trace_command
-from framedex.commands.output.render_answers import where_lines
-from framedex.commands.output.render_memory import share_lines
+from framedex.commands.output.documents import build_programs_document, build_where_document
+from framedex.commands.output.proposals import build_trace_command
+from framedex.commands.output.render_answers import render_where_lines
+from framedex.commands.output.render_memory import render_share_lines
 from framedex.commands.output.terminal import Span, render_location_line, render_text_line
 from framedex.model import FunctionRow, Location, LocationEvidence, StackHit, Staleness
 from framedex.path_resolution.files import is_process_path, typed_file_exists
@@ -59,7 +59,7 @@ def where(index_path: Path | None, place: str, limit: int, selection: CaptureSel
         raise FramedexError(f"{position.path} has no line 0.", f"Lines count from 1: `framedex where {first}`.")
     position_text = place if position.line is None else f"{position.path}:{position.line}"
     with open_counted_index(index_path, selection, partial(_latest_recording, position.path)) as index:
-        path = _recorded_path(index, path_resolver(settings_here()[0], "-", index), position.path)
+        path = _recorded_path(index, path_resolver(read_settings_here()[0], "-", index), position.path)
         file, line = index.file(path), None if position.line is None else index.line(path, position.line)
         counts = file.recorded_lines() if line is None else {}
         summary = None if line is None else line.summary()
@@ -84,15 +84,15 @@ def where(index_path: Path | None, place: str, limit: int, selection: CaptureSel
             else index.add_public_url(Location(path, line.line, LocationEvidence.EXACT, stale=stale))
         )
     if as_json:
-        document = where_document(answer, path, position.line, counts, summary, callers, hits, linked)
-        print_json(document | programs_document(uses, runs, marks, near))
+        document = build_where_document(answer, path, position.line, counts, summary, callers, hits, linked)
+        print_json(document | build_programs_document(uses, runs, marks, near))
     else:
         if known:
-            print_lines([heading_line(answer)])
-        call_lines = where_lines(places, counts, summary, callers, hits, linked, limit)
+            print_lines([render_heading_line(answer)])
+        call_lines = render_where_lines(places, counts, summary, callers, hits, linked, limit)
         print_lines(_answer_lines(location, inside, runs, marks, places, call_lines))
         if stale is not None:
-            note(f"{printable(path)} has changed since the recording: its lines may have moved.")
+            note(f"{make_printable(path)} has changed since the recording: its lines may have moved.")
     if not known:
         exit_nothing_found(
             format_nearest_lines(position_text, near)
@@ -137,7 +137,7 @@ def _count_callers(line: IndexedLine) -> dict[Caller, int]:
 def _latest_recording(path: Path, index: Index) -> float:
     """The start time of the latest recording with the user's file; 0 if there is none."""
     try:
-        file = index.file(_recorded_path(index, path_resolver(settings_here()[0], "-", index), path))
+        file = index.file(_recorded_path(index, path_resolver(read_settings_here()[0], "-", index), path))
     except FramedexError:
         return 0.0
     return max((capture.started for capture in file.answer_of().captures), default=0.0) if file.is_recorded() else 0.0
@@ -156,7 +156,7 @@ def _recorded_path(index: Index, path_resolver: PathResolver, path: Path) -> str
         found = index.names.recorded_files(name.lstrip("./"))
         found = found or [file for file in path_resolver.files(name) if index.file(file).is_recorded()]
         if len(found) > 1:
-            listed = "\n".join(map(printable, found[:20]))
+            listed = "\n".join(map(make_printable, found[:20]))
             raise FramedexError(
                 f"Several recorded files end with {path}:\n{listed}", "Specify a longer part of the path."
             )
@@ -193,31 +193,31 @@ def use_lines(location: Location, uses: Sequence[ProgramUse]) -> Iterator[Line]:
     """The programs that contain a line: its ops, their compilations, and the lines that ran them."""
     yield (*render_location_line(location), Span(f"  is inside {_format_programs(uses)}"))
     for use in uses:
-        yield from _program_use_lines(use)
+        yield from _render_program_use_lines(use)
 
 
 def _format_programs(uses: Sequence[ProgramUse]) -> str:
-    roots = dict.fromkeys(printable(use.root or use.name) for use in uses)
+    roots = dict.fromkeys(make_printable(use.root or use.name) for use in uses)
     return ", ".join(list(roots)[:_MAX_LINES]) + (f" and {len(roots) - _MAX_LINES} more" * (len(roots) > _MAX_LINES))
 
 
-def _program_use_lines(use: ProgramUse) -> Iterator[Line]:
-    yield (Span("  in       "), Span(printable(use.name), "head"), Span(f": {_format_ops(use)}"))
+def _render_program_use_lines(use: ProgramUse) -> Iterator[Line]:
+    yield (Span("  in       "), Span(make_printable(use.name), "head"), Span(f": {_format_ops(use)}"))
     if use.compilations:
         latest, first = use.compilations[0], use.compilations[-1]
         several = f" as {use.programs} different programs" if use.programs > 1 else ""
         latest_mark = "latest " if use.compiled > 1 else ""
         yield (
             Span(f"  compiled {_format_times(use.compiled)}{several}"),
-            *_caller_spans(first.line),
+            *_render_caller_spans(first.line),
             Span(f"  {latest_mark}{words.format_duration(latest.duration)}"),
-            Span(f"  {trace_command(latest.call)}", "dim", is_unbreakable=True),
+            Span(f"  {build_trace_command(latest.call)}", "dim", is_unbreakable=True),
         )
     for fusion in use.fusions[:_MAX_FUSIONS]:
         yield render_text_line(
-            f"  fused    {_format_times(fusion.count)}, as {printable(fusion.op or fusion.instruction)}"
+            f"  fused    {_format_times(fusion.count)}, as {make_printable(fusion.op or fusion.instruction)}"
         )
-        yield from share_lines(fusion.instruction, fusion.shares, _FUSION_INDENT)
+        yield from render_share_lines(fusion.instruction, fusion.shares, _FUSION_INDENT)
     if len(use.fusions) > _MAX_FUSIONS:
         hidden = words.count(len(use.fusions) - _MAX_FUSIONS, "more kind")
         yield render_text_line(f"{'':{_FUSION_INDENT}}and {hidden} of fusions", "dim")
@@ -225,26 +225,26 @@ def _program_use_lines(use: ProgramUse) -> Iterator[Line]:
         each = " each" if runs.calls > 1 else ""
         yield (
             Span(f"  run      {_format_times(runs.calls)}"),
-            *_caller_spans(runs.line),
+            *_render_caller_spans(runs.line),
             Span(f"  {words.format_duration(runs.total_duration // runs.calls)}{each}"),
-            Span(f"  {trace_command(runs.latest_call)}", "dim", is_unbreakable=True),
+            Span(f"  {build_trace_command(runs.latest_call)}", "dim", is_unbreakable=True),
         )
     if len(use.runs) > _MAX_RUNS:
         yield render_text_line(f"           and from {words.count(len(use.runs) - _MAX_RUNS, 'more line')}", "dim")
     if not use.runs:
         yield render_text_line("  never run in these captures", "dim")
     for line in use.inward[:_MAX_LINES]:
-        yield _neighbour_line("calls    ", line)
+        yield _render_neighbour_line("calls    ", line)
     lines = [each.line for each in use.compilations] + [runs.line for runs in use.runs]
     shown_locations = {line.location for line in lines if line is not None}
     for line in [line for line in use.outward if line.location not in shown_locations][:_MAX_LINES]:
-        yield _neighbour_line("called   ", line, "from ")
+        yield _render_neighbour_line("called   ", line, "from ")
     if use.problem:
         yield render_text_line(f"  Incomplete data on this program: {use.problem}.", "dim")
 
 
-def _neighbour_line(word: str, line: ProgramLine, before: str = "") -> Line:
-    name = (Span(printable(line.function), "python"), Span("  ")) if line.function else ()
+def _render_neighbour_line(word: str, line: ProgramLine, before: str = "") -> Line:
+    name = (Span(make_printable(line.function), "python"), Span("  ")) if line.function else ()
     return (
         Span(f"  {word}{before}"),
         *name,
@@ -256,7 +256,10 @@ def _neighbour_line(word: str, line: ProgramLine, before: str = "") -> Line:
 def _format_ops(use: ProgramUse) -> str:
     if not use.ops:
         return "no ops of its own; it calls functions with ops"
-    shown = [f"{printable(kind)} x {count:,}" if count > 1 else printable(kind) for kind, count in use.ops[:_MAX_OPS]]
+    shown = [
+        f"{make_printable(kind)} x {count:,}" if count > 1 else make_printable(kind)
+        for kind, count in use.ops[:_MAX_OPS]
+    ]
     more = f" and {len(use.ops) - _MAX_OPS} more" if len(use.ops) > _MAX_OPS else ""
     word = "op" if sum(count for _, count in use.ops) == 1 else "ops"
     return f"{word} {', '.join(shown)}{more}"
@@ -266,10 +269,15 @@ def _format_times(count: int) -> str:
     return "once" if count == 1 else "twice" if count == 2 else f"{count:,} times"
 
 
-def _caller_spans(line: PythonLine | None) -> Line:
+def _render_caller_spans(line: PythonLine | None) -> Line:
     if line is None:
         return ()
-    return (Span(" from "), Span(printable(line.function), "python"), Span("  "), *render_location_line(line.location))
+    return (
+        Span(" from "),
+        Span(make_printable(line.function), "python"),
+        Span("  "),
+        *render_location_line(line.location),
+    )
 
 
 def run_lines(runs: Sequence[ProgramRun]) -> Iterator[Line]:
@@ -280,14 +288,14 @@ def run_lines(runs: Sequence[ProgramRun]) -> Iterator[Line]:
         compiled = f", compiled {_format_times(run.compiled)}" if run.compiled else ""
         yield (
             Span(f"{run.calls:>8,}  "),
-            Span(printable(run.name) or "(unknown)", "head"),
+            Span(make_printable(run.name) or "(unknown)", "head"),
             Span(f"  {words.format_duration(run.total_duration)} in all{compiled}"),
-            Span(f"  {trace_command(run.latest_call)}", "dim", is_unbreakable=True),
+            Span(f"  {build_trace_command(run.latest_call)}", "dim", is_unbreakable=True),
         )
         if run.problem:
             yield render_text_line(f"          Unknown program: {run.problem}.", "dim")
         for line in run.lines[:_MAX_LINES]:
-            name = f" in {printable(line.function)}" if line.function else ""
+            name = f" in {make_printable(line.function)}" if line.function else ""
             yield (
                 Span("          "),
                 *render_location_line(line.location),
@@ -299,15 +307,15 @@ def run_lines(runs: Sequence[ProgramRun]) -> Iterator[Line]:
 
 def format_nearest_lines(place: str, nearest: NearestLines) -> str:
     """Why a line has no recorded calls, and the nearest lines with calls, as sentences."""
-    shown_locations = f"No recorded call passes {place}: {printable(nearest.why)}."
+    shown_locations = f"No recorded call passes {place}: {make_printable(nearest.why)}."
     if nearest.lines:
         shown = []
         for line in nearest.lines:
             known = [words.count(line.calls, "call")] if line.calls else []
             if line.ops:
-                known.append(f"{words.count(line.ops, 'op')} of {printable(line.programs[0])}")
+                known.append(f"{words.count(line.ops, 'op')} of {make_printable(line.programs[0])}")
             labels = "".join(f" [{label}]" for label in format_location_labels(line.location))
-            name = printable(Path(line.location.path).name)
+            name = make_printable(Path(line.location.path).name)
             shown.append(f"{name}:{line.location.line}{labels} ({', '.join(known)})")
         shown_locations += f" Nearest: {', '.join(shown)}."
     return shown_locations
@@ -318,6 +326,6 @@ def mark_lines(marks: Sequence[ProgramMark], locations: Mapping[int, Location]) 
     yield ()
     yield render_text_line("lines in compiled programs:", "head")
     for mark in marks:
-        names = ", ".join(map(printable, mark.programs[:_MAX_LINES]))
+        names = ", ".join(map(make_printable, mark.programs[:_MAX_LINES]))
         more = f" and {len(mark.programs) - _MAX_LINES} more" if len(mark.programs) > _MAX_LINES else ""
         yield (*render_location_line(locations[mark.line]), Span(f"  {words.count(mark.ops, 'op')} of {names}{more}"))

@@ -10,16 +10,21 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex.base import words
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.commands.inputs.project_index import note_incomplete_captures
-from framedex.commands.inputs.selection import CaptureSelection, capture_option, heading_line, open_whole_runs
+from framedex.commands.inputs.selection import CaptureSelection, capture_option, open_whole_runs, render_heading_line
 from framedex.commands.output.console import exit_nothing_found, json_option, note, print_json, print_lines
-from framedex.commands.output.documents import compiles_document, startup_document
-from framedex.commands.output.proposals import trace_command
-from framedex.commands.output.render_calls import caller_lines, hidden_rows_line, python_line
+from framedex.commands.output.documents import build_compiles_document, build_startup_document
+from framedex.commands.output.proposals import build_trace_command
+from framedex.commands.output.render_calls import render_caller_lines, render_hidden_rows_line, render_python_line
 from framedex.commands.output.terminal import Line, Span, format_row, measure_columns, render_text_line
 from framedex.model.programs import to_module_name
-from framedex.texts.compilations import cache_miss_texts, format_change_with_advice, format_collective, format_failures
+from framedex.texts.compilations import (
+    format_cache_miss_texts,
+    format_change_with_advice,
+    format_collective,
+    format_failures,
+)
 
 if TYPE_CHECKING:
     from framedex.model import Compiles
@@ -71,11 +76,11 @@ def compiles(
         rows = index.compiles(all_lines=all_lines)
     passes = _read_log(log) if log is not None else []
     if as_json:
-        document = compiles_document(answer, rows[:limit] if limit else rows)
+        document = build_compiles_document(answer, rows[:limit] if limit else rows)
         print_json(document if log is None else document | {"xla_passes": [asdict(each) for each in passes]})
     else:
         note_incomplete_captures(*answer.captures)
-        print_lines([heading_line(answer), *(compiles_lines(rows, limit, passes) if rows else ())])
+        print_lines([render_heading_line(answer), *(render_compiles_lines(rows, limit, passes) if rows else ())])
     if not rows:
         exit_nothing_found("No compilations in these captures. `framedex captures` lists the captures.")
 
@@ -87,7 +92,7 @@ def _read_log(log: Path) -> Sequence[ModulePasses]:
     with log.open(encoding="utf-8", errors="replace") as lines:
         found = read_pass_log(lines)
     if not found:
-        note(f"{printable(str(log))} has no times of XLA's passes. Write it with {_LOG_SETTINGS}.")
+        note(f"{make_printable(str(log))} has no times of XLA's passes. Write it with {_LOG_SETTINGS}.")
     return found
 
 
@@ -98,12 +103,12 @@ def _show_startup(path: Path | None, selection: CaptureSelection | None, limit: 
     with open_whole_runs(path, selection, lambda index: index.captures_with_startup()) as (index, answer):
         found = index.startup()
     if as_json:
-        print_json(startup_document(answer, found[:limit] if limit else found))
+        print_json(build_startup_document(answer, found[:limit] if limit else found))
     else:
-        from framedex.commands.output.render_startup import startup_lines
+        from framedex.commands.output.render_startup import render_startup_lines
 
         note_incomplete_captures(*answer.captures)
-        print_lines([heading_line(answer), *startup_lines(found, is_complete=not limit)])
+        print_lines([render_heading_line(answer), *render_startup_lines(found, is_complete=not limit)])
     if not found:
         exit_nothing_found(_NO_STARTUP)
 
@@ -118,7 +123,7 @@ _MAX_PASSES = 5
 _INDENT = 8
 
 
-def compiles_lines(rows: Sequence[Compiles], limit: int, passes: Sequence[ModulePasses] = ()) -> Iterator[Line]:
+def render_compiles_lines(rows: Sequence[Compiles], limit: int, passes: Sequence[ModulePasses] = ()) -> Iterator[Line]:
     """The first `limit` rows (0: all), and the totals of all rows.
 
     The passes of a module follow the row with the longest time of its function.
@@ -128,7 +133,7 @@ def compiles_lines(rows: Sequence[Compiles], limit: int, passes: Sequence[Module
     columns = [0, 1, 2]
     columns += [3, 4] if any(row.traces or row.lowerings for row in rows) else []
     columns += [5] if any(row.loads for row in rows) else []
-    all_cells = (_HEADS, *map(_cells, shown), _total_cells(rows))
+    all_cells = (_HEADS, *map(_cells, shown), _format_total_cells(rows))
     heads, *cells, total_cells = (tuple(each[column] for column in columns) for each in all_cells)
     widths = measure_columns(heads, *cells, total_cells)
     yield (Span(f"{format_row(heads, widths)}  function, and the line that compiled it", "dim"),)
@@ -137,57 +142,57 @@ def compiles_lines(rows: Sequence[Compiles], limit: int, passes: Sequence[Module
             Span(f"{format_row(row_cells, widths)}  "),
             Span(_function_name(row), "head"),
             Span("  "),
-            *python_line(row.line, 0),
+            *render_python_line(row.line, 0),
             Span("  "),
-            Span(trace_command(row.latest_call), "dim", is_unbreakable=True),
+            Span(build_trace_command(row.latest_call), "dim", is_unbreakable=True),
         )
-        yield from caller_lines(row.outward, _INDENT)
-        yield from _reason_lines(row)
-        yield from _pass_lines(passes_of.pop(f"jit_{to_module_name(row.function)}", None))
+        yield from render_caller_lines(row.outward, _INDENT)
+        yield from _render_reason_lines(row)
+        yield from _render_pass_lines(passes_of.pop(f"jit_{to_module_name(row.function)}", None))
     yield (Span(f"{format_row(total_cells, widths)}  total", "dim"),)
-    yield from hidden_rows_line(len(rows) - len(shown), "row")
+    yield from render_hidden_rows_line(len(rows) - len(shown), "row")
 
 
-def _reason_lines(row: Compiles) -> Iterator[Line]:
+def _render_reason_lines(row: Compiles) -> Iterator[Line]:
     if row.failed:
         yield render_text_line(f"{'':{_INDENT}}{format_failures(row)}", "error")
     for change in row.changes[:_MAX_CHANGES]:
-        yield render_text_line(f"{'':{_INDENT}}{printable(format_change_with_advice(change))}")
+        yield render_text_line(f"{'':{_INDENT}}{make_printable(format_change_with_advice(change))}")
     if len(row.changes) > _MAX_CHANGES:
         yield render_text_line(
             f"{'':{_INDENT}}and {words.count(len(row.changes) - _MAX_CHANGES, 'more change')}", "dim"
         )
-    for text in cache_miss_texts(row):
-        yield render_text_line(f"{'':{_INDENT}}{printable(text)}")
-    yield from _collective_lines(row)
+    for text in format_cache_miss_texts(row):
+        yield render_text_line(f"{'':{_INDENT}}{make_printable(text)}")
+    yield from _render_collective_lines(row)
     if row.problem:
-        yield render_text_line(f"{'':{_INDENT}}Incomplete compilation data: {printable(row.problem)}.", "dim")
+        yield render_text_line(f"{'':{_INDENT}}Incomplete compilation data: {make_printable(row.problem)}.", "dim")
 
 
-def _collective_lines(row: Compiles) -> Iterator[Line]:
+def _render_collective_lines(row: Compiles) -> Iterator[Line]:
     shown = row.collectives[:_MAX_COLLECTIVES]
     for each in shown:
-        line = () if each.line is None else (Span("  "), *python_line(each.line, 0))
-        yield (Span(f"{'':{_INDENT}}{printable(format_collective(each))}"), *line)
+        line = () if each.line is None else (Span("  "), *render_python_line(each.line, 0))
+        yield (Span(f"{'':{_INDENT}}{make_printable(format_collective(each))}"), *line)
     if len(row.collectives) > len(shown):
         yield render_text_line(
             f"{'':{_INDENT}}and {words.count(len(row.collectives) - len(shown), 'more collective')}", "dim"
         )
 
 
-def _pass_lines(module: ModulePasses | None) -> Iterator[Line]:
+def _render_pass_lines(module: ModulePasses | None) -> Iterator[Line]:
     if module is not None:
         longest = ", ".join(
             f"{each.name} {words.format_duration(each.duration)}{f' ({each.count:,} times)' if each.count > 1 else ''}"
             for each in module.passes[:_MAX_PASSES]
         )
         text = f"XLA's passes on {module.module}: {words.format_duration(module.duration)}, the longest: {longest}"
-        yield render_text_line(f"{'':{_INDENT}}{printable(text)}")
+        yield render_text_line(f"{'':{_INDENT}}{make_printable(text)}")
 
 
 def _function_name(row: Compiles) -> str:
     """The name of the function; executables from a compilation cache have none."""
-    return printable(row.function) or ("(from a compilation cache)" if row.loads else "(unknown)")
+    return make_printable(row.function) or ("(from a compilation cache)" if row.loads else "(unknown)")
 
 
 def _cells(row: Compiles) -> tuple[str, ...]:
@@ -201,7 +206,7 @@ def _cells(row: Compiles) -> tuple[str, ...]:
     )
 
 
-def _total_cells(rows: Sequence[Compiles]) -> tuple[str, ...]:
+def _format_total_cells(rows: Sequence[Compiles]) -> tuple[str, ...]:
     loads, load_duration = sum(row.loads for row in rows), sum(row.load_duration for row in rows)
     return (
         f"{sum(row.compiles for row in rows):,}",

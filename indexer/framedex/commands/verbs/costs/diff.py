@@ -25,7 +25,7 @@ from framedex.commands.inputs.project_index import (
 from framedex.commands.inputs.selection import CaptureSelection, open_whole_runs, parse_captures
 from framedex.commands.output.atomic_files import write_atomic
 from framedex.commands.output.console import note, print_json, print_lines
-from framedex.commands.output.render_diff import diff_document, diff_lines
+from framedex.commands.output.render_diff import build_diff_document, render_diff_lines
 from framedex.commands.output.terminal import standard_output
 from framedex.diff.model import DiffAspect, describe_side
 from framedex.diff.noise import MAX_EQUAL_RATIO, MIN_DIFFERENCE_NS, NoiseThresholds
@@ -145,18 +145,18 @@ def diff(
         found = compare_recordings(left, right, NoiseThresholds(threshold, round(floor * _NS_PER_MS)), wanted)
         page = _create_page(found, left[0], right[0]) if output_format == "html" else ""
     if output_format == "json":
-        print_json(diff_document(found))
+        print_json(build_diff_document(found))
     elif output_format == "html":
         _write_page(page, output)
     else:
         note_incomplete_captures(*found.before.answer.captures, *found.after.answer.captures)
-        print_lines(diff_lines(found, limit))
+        print_lines(render_diff_lines(found, limit))
     if exit_code and not found.is_empty:
         ctx.exit(1)
 
 
 def _create_page(found: Differences, before: Index, after: Index) -> str:
-    from framedex.commands.report.diff_page import diff_page
+    from framedex.commands.report.diff_page import build_diff_page
     from framedex.commands.report.page import default_editor
     from framedex.diff.flames import merge_flames
 
@@ -164,7 +164,7 @@ def _create_page(found: Differences, before: Index, after: Index) -> str:
         [index.capture(capture.id).flame_graph(with_glue=False) for capture in side.answer.captures]
         for index, side in ((before, found.before), (after, found.after))
     ]
-    return diff_page(found, merge_flames(*graphs), default_editor())
+    return build_diff_page(found, merge_flames(*graphs), default_editor())
 
 
 def _write_page(page: str, output: Path) -> None:
@@ -172,7 +172,7 @@ def _write_page(page: str, output: Path) -> None:
         click.echo(page, standard_output(), nl=False)
         return
     write_atomic(output, page)
-    note(f"Written: {output} ({words.size(len(page))})")
+    note(f"Written: {output} ({words.format_size(len(page))})")
 
 
 @contextmanager

@@ -8,11 +8,11 @@ from typing import Any
 import click
 
 from framedex.commands.inputs.project_index import note_incomplete_captures
-from framedex.commands.inputs.selection import CaptureSelection, capture_option, heading_line, open_whole_runs
+from framedex.commands.inputs.selection import CaptureSelection, capture_option, open_whole_runs, render_heading_line
 from framedex.commands.launching.options import machine_size_options
 from framedex.commands.output.console import exit_nothing_found, json_option, print_json, print_lines
-from framedex.commands.output.documents import memory_document
-from framedex.commands.output.render_memory import memory_lines
+from framedex.commands.output.documents import build_memory_document
+from framedex.commands.output.render_memory import render_memory_lines
 
 _NOTHING_FOUND = (
     "These captures have no device allocations, or their memory is not indexed yet because they are still growing."
@@ -75,12 +75,15 @@ def memory(
     with open_whole_runs(index_path, selection, lambda index: index.captures_with_memory()) as (index, answer):
         found = index.memory(all_lines=all_lines)
     if as_json:
-        print_json(memory_document(answer, found, limit))
+        print_json(build_memory_document(answer, found, limit))
     else:
         note_incomplete_captures(*answer.captures)
         shows_capture = len({device.capture for device in found}) > 1
         print_lines(
-            [heading_line(answer, has_device_times=True), *memory_lines(found, limit, shows_capture=shows_capture)]
+            [
+                render_heading_line(answer, has_device_times=True),
+                *render_memory_lines(found, limit, shows_capture=shows_capture),
+            ]
         )
     if not found:
         exit_nothing_found(_NOTHING_FOUND)

@@ -61,6 +61,6 @@ def report(
         click.echo(text, standard_output(), nl=False)
         return
     write_atomic(output, text)
-    note(f"Written: {output} ({words.size(len(text))})")
+    note(f"Written: {output} ({words.format_size(len(text))})")
     if is_opened:
         open_in_browser(output)

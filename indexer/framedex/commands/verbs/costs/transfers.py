@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex.base import words
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.commands.inputs.project_index import note_incomplete_captures
-from framedex.commands.inputs.selection import CaptureSelection, capture_option, heading_line, open_whole_runs
+from framedex.commands.inputs.selection import CaptureSelection, capture_option, open_whole_runs, render_heading_line
 from framedex.commands.output.console import exit_nothing_found, json_option, print_json, print_lines
-from framedex.commands.output.documents import transfers_document
-from framedex.commands.output.proposals import trace_command
-from framedex.commands.output.render_calls import caller_lines, hidden_rows_line, python_line
+from framedex.commands.output.documents import build_transfers_document
+from framedex.commands.output.proposals import build_trace_command
+from framedex.commands.output.render_calls import render_caller_lines, render_hidden_rows_line, render_python_line
 from framedex.commands.output.terminal import Line, Span, format_row, measure_columns
 from framedex.model import TransferDirection
 
@@ -51,14 +51,14 @@ def transfers(
         found = index.transfers(all_lines=all_lines)
     rows = [row for row in found if row.is_implicit or not only_implicit]
     if as_json:
-        print_json(transfers_document(answer, rows[:limit] if limit else rows))
+        print_json(build_transfers_document(answer, rows[:limit] if limit else rows))
     else:
         note_incomplete_captures(*answer.captures)
         print_lines(
             [
-                heading_line(answer, has_device_times=True),
-                *total_lines(found),
-                *(transfer_lines(rows, limit) if rows else ()),
+                render_heading_line(answer, has_device_times=True),
+                *render_total_lines(found),
+                *(render_transfer_lines(rows, limit) if rows else ()),
             ]
         )
     if not rows:
@@ -70,7 +70,7 @@ _NUMBERS = 3  # the first columns, which are right-aligned
 _INDENT = 8
 
 
-def total_lines(rows: Sequence[Transfers]) -> Iterator[Line]:
+def render_total_lines(rows: Sequence[Transfers]) -> Iterator[Line]:
     """The totals of each direction, and their implicit part."""
     for direction in TransferDirection:
         moved = [row for row in rows if row.direction is direction]
@@ -84,33 +84,33 @@ def total_lines(rows: Sequence[Transfers]) -> Iterator[Line]:
 def _format_total(rows: Sequence[Transfers]) -> str:
     count, unsized = sum(row.count for row in rows), sum(row.unsized for row in rows)
     more = f" and {unsized:,} of unknown size" if unsized else ""
-    return f"{count:,} {'copy' if count == 1 else 'copies'}, {words.size(sum(row.size for row in rows))}{more}"
+    return f"{count:,} {'copy' if count == 1 else 'copies'}, {words.format_size(sum(row.size for row in rows))}{more}"
 
 
-def transfer_lines(rows: Sequence[Transfers], limit: int) -> Iterator[Line]:
+def render_transfer_lines(rows: Sequence[Transfers], limit: int) -> Iterator[Line]:
     """The first `limit` rows (0: all)."""
     shown = rows[:limit] if limit else rows
-    cells = [_row_cells(row) for row in shown]
+    cells = [_format_row_cells(row) for row in shown]
     widths = measure_columns(_HEADS, *cells)
     yield (Span(f"{format_row(_HEADS, widths, _NUMBERS)}  line", "dim"),)
     for row, row_cells in zip(shown, cells, strict=True):
         yield (
             Span(f"{format_row(row_cells, widths, _NUMBERS)}  "),
-            *python_line(row.line, 0),
+            *render_python_line(row.line, 0),
             Span("  "),
-            Span(trace_command(row.latest_call), "dim", is_unbreakable=True),
+            Span(build_trace_command(row.latest_call), "dim", is_unbreakable=True),
         )
-        yield from caller_lines(row.outward, _INDENT)
-    yield from hidden_rows_line(len(rows) - len(shown), "row")
+        yield from render_caller_lines(row.outward, _INDENT)
+    yield from render_hidden_rows_line(len(rows) - len(shown), "row")
 
 
-def _row_cells(row: Transfers) -> tuple[str, ...]:
-    known = words.size(row.size) if row.unsized < row.count else ""
+def _format_row_cells(row: Transfers) -> tuple[str, ...]:
+    known = words.format_size(row.size) if row.unsized < row.count else ""
     return (
         f"{known}{' + ?' if known else '?'}" if row.unsized else known,
         f"{row.count:,}",
         words.format_duration(row.total_duration),
         row.direction.value,
-        printable(row.how) or "(unknown)",
+        make_printable(row.how) or "(unknown)",
         "implicit" if row.is_implicit else "",
     )

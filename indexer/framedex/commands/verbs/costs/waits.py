@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex.base import words
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.commands.inputs.project_index import note_incomplete_captures
-from framedex.commands.inputs.selection import CaptureSelection, capture_option, heading_line, open_whole_runs
+from framedex.commands.inputs.selection import CaptureSelection, capture_option, open_whole_runs, render_heading_line
 from framedex.commands.output.console import exit_nothing_found, json_option, print_json, print_lines
-from framedex.commands.output.documents import waits_document
-from framedex.commands.output.proposals import trace_command
-from framedex.commands.output.render_calls import caller_lines, hidden_rows_line, python_line
+from framedex.commands.output.documents import build_waits_document
+from framedex.commands.output.proposals import build_trace_command
+from framedex.commands.output.render_calls import render_caller_lines, render_hidden_rows_line, render_python_line
 from framedex.commands.output.terminal import Line, Span, format_row, measure_columns, render_text_line
 from framedex.model import PARTS_OF_STEPS
 
@@ -48,13 +48,13 @@ def waits(
     with open_whole_runs(index_path, selection, lambda index: index.captures_with_waits()) as (index, answer):
         found = index.waits(all_lines=all_lines)
     if as_json:
-        print_json(waits_document(answer, found, limit))
+        print_json(build_waits_document(answer, found, limit))
     else:
         note_incomplete_captures(*answer.captures)
         print_lines(
-            [heading_line(answer, has_device_times=True), (), *waits_lines(found, limit)]
+            [render_heading_line(answer, has_device_times=True), (), *render_waits_lines(found, limit)]
             if found.recorded or found.ended_by
-            else [heading_line(answer, has_device_times=True)]
+            else [render_heading_line(answer, has_device_times=True)]
         )
     if not (found.lines or found.loops or found.unseen or found.ended_by):
         exit_nothing_found(_NOTHING_FOUND)
@@ -68,23 +68,23 @@ _PARTS = (*PARTS_OF_STEPS, "own")
 _UNSEEN_NOTE = "It may have waited unseen, as in jax.effects_barrier."
 
 
-def waits_lines(waiting: WaitsAndLoops, limit: int) -> Iterator[Line]:
+def render_waits_lines(waiting: WaitsAndLoops, limit: int) -> Iterator[Line]:
     """The first `limit` lines with waits (0: all), and the loops, the first with its rounds."""
-    yield from _summary_lines(waiting)
+    yield from _render_summary_lines(waiting)
     if waiting.lines:
         yield ()
-        yield from _table_lines(waiting.lines[: limit or None], waiting.recorded)
-        yield from hidden_rows_line(len(waiting.lines) - limit if limit else 0, "line")
+        yield from _render_table_lines(waiting.lines[: limit or None], waiting.recorded)
+        yield from render_hidden_rows_line(len(waiting.lines) - limit if limit else 0, "line")
     loops = waiting.loops[: _MAX_LOOPS if limit else None]
     for position, loop in enumerate(loops):
         yield ()
-        yield from _loop_lines(loop)
+        yield from _render_loop_lines(loop)
         if position == 0 or not limit:
-            yield from _step_lines(loop, min(limit, _MAX_STEPS))
-    yield from hidden_rows_line(len(waiting.loops) - len(loops), "loop")
+            yield from _render_step_lines(loop, min(limit, _MAX_STEPS))
+    yield from render_hidden_rows_line(len(waiting.loops) - len(loops), "loop")
 
 
-def _summary_lines(waiting: WaitsAndLoops) -> Iterator[Line]:
+def _render_summary_lines(waiting: WaitsAndLoops) -> Iterator[Line]:
     unended = sum(row.unended for row in waiting.lines)
     at_least = "at least " if unended or waiting.unseen or waiting.ended_by else ""
     duration = words.format_duration(sum(row.total_duration for row in waiting.lines))
@@ -108,29 +108,29 @@ def _summary_lines(waiting: WaitsAndLoops) -> Iterator[Line]:
         spent = f"{words.format_duration(waiting.unseen)} ({words.count(waiting.unseen_times, 'time')})"
         gap = "a thread made no call until its program, or the recording, had ended"
         text = f"Unknown: for {spent} {gap}. {_UNSEEN_NOTE} The longest: "
-        yield (Span(text), Span(trace_command(waiting.unseen_call), "dim", is_unbreakable=True))
+        yield (Span(text), Span(build_trace_command(waiting.unseen_call), "dim", is_unbreakable=True))
 
 
-def _table_lines(rows: Sequence[Waits], recorded: int) -> Iterator[Line]:
+def _render_table_lines(rows: Sequence[Waits], recorded: int) -> Iterator[Line]:
     columns = len(_HEADS) if len({row.thread for row in rows}) > 1 else len(_HEADS) - 1
-    heads, *cells = (each[:columns] for each in (_HEADS, *(_row_cells(row, recorded) for row in rows)))
+    heads, *cells = (each[:columns] for each in (_HEADS, *(_format_row_cells(row, recorded) for row in rows)))
     widths = measure_columns(heads, *cells)
     yield (Span(f"{format_row(heads, widths, _NUMBERS)}  line", "dim"),)
     for row, row_cells in zip(rows, cells, strict=True):
         before = f"{format_row(row_cells, widths, _NUMBERS)}  "
         yield (
             Span(before),
-            *python_line(row.line, 0),
+            *render_python_line(row.line, 0),
             Span("  "),
-            Span(trace_command(row.longest_call), "dim", is_unbreakable=True),
+            Span(build_trace_command(row.longest_call), "dim", is_unbreakable=True),
         )
         below = len(before) + 2
-        yield from caller_lines(row.outward, below)
+        yield from render_caller_lines(row.outward, below)
         if row.longest_run is not None and row.dispatched_in not in (None, row.line):
             of_wait = "the longest " if row.count > 1 else ""
             text = f"{of_wait}for {row.longest_event or 'the result'} of the program dispatched in "
-            trace = (Span("  "), Span(trace_command(row.longest_run), "dim", is_unbreakable=True))
-            yield (Span(f"{'':{below}}{text}", "dim"), *python_line(row.dispatched_in, 0), *trace)
+            trace = (Span("  "), Span(build_trace_command(row.longest_run), "dim", is_unbreakable=True))
+            yield (Span(f"{'':{below}}{text}", "dim"), *render_python_line(row.dispatched_in, 0), *trace)
         if row.unsure:
             reason = "measured until the thread's next call, because the end of the wait is unknown"
             yield render_text_line(f"{'':{below}}{row.unsure:,} of them {reason}", "dim")
@@ -139,33 +139,33 @@ def _table_lines(rows: Sequence[Waits], recorded: int) -> Iterator[Line]:
             yield render_text_line(f"{'':{below}}{row.unended:,} of them {reason}", "error")
 
 
-def _row_cells(row: Waits, recorded: int) -> tuple[str, ...]:
+def _format_row_cells(row: Waits, recorded: int) -> tuple[str, ...]:
     return (
         f"{'> ' * bool(row.unended)}{words.format_duration(row.total_duration)}",
         f"{100 * row.total_duration / max(recorded, 1):.0f}",
         f"{row.count:,}",
         f"{'> ' * bool(row.unended)}{words.format_duration(row.longest_duration)}",
         row.how.value,
-        printable(row.thread),
+        make_printable(row.thread),
     )
 
 
-def _loop_lines(loop: Loop) -> Iterator[Line]:
-    yield (Span(f"Loop of {loop.rounds:,} rounds  ", "head"), *python_line(loop.line, 0))
+def _render_loop_lines(loop: Loop) -> Iterator[Line]:
+    yield (Span(f"Loop of {loop.rounds:,} rounds  ", "head"), *render_python_line(loop.line, 0))
     parts = [f"{name} {words.format_duration(spent)}" for name in _PARTS if (spent := getattr(loop, name))]
     median = f"{words.format_duration(loop.median_duration)} a round (median)"
     yield render_text_line(
-        f"  {words.format_duration(loop.duration)}, {median}: {', '.join(parts)}; thread {printable(loop.thread)}"
+        f"  {words.format_duration(loop.duration)}, {median}: {', '.join(parts)}; thread {make_printable(loop.thread)}"
     )
 
 
-def _step_lines(loop: Loop, limit: int) -> Iterator[Line]:
+def _render_step_lines(loop: Loop, limit: int) -> Iterator[Line]:
     shown = loop.steps
     if limit and len(shown) > limit:
         longest = sorted(shown, key=lambda step: -step.duration)[:limit]
         shown = tuple(sorted(longest, key=lambda step: step.number))
     heads = ("round", "at", "time", *_PARTS, "first call")
-    cells = [_step_cells(step) for step in shown]
+    cells = [_format_step_cells(step) for step in shown]
     widths = measure_columns(heads, *cells)
     yield (Span(f"  {format_row(heads, widths)}", "dim"),)
     for row in cells:
@@ -175,7 +175,7 @@ def _step_lines(loop: Loop, limit: int) -> Iterator[Line]:
         yield render_text_line(f"{text}; --limit 0 shows more." if len(shown) < len(loop.steps) else f"{text}.", "dim")
 
 
-def _step_cells(step: LoopStep) -> tuple[str, ...]:
+def _format_step_cells(step: LoopStep) -> tuple[str, ...]:
     parts = [words.format_duration(spent) if (spent := getattr(step, name)) else "-" for name in _PARTS]
-    at = f"{words.seconds(step.start)} s"
+    at = f"{words.format_seconds(step.start)} s"
     return (str(step.number), at, words.format_duration(step.duration), *parts, str(step.first_call))

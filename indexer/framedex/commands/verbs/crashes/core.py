@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from framedex.commands.output.console import json_option, print_json, print_lines
-from framedex.commands.output.render_native import core_document, core_lines
+from framedex.commands.output.render_native import build_core_document, render_core_lines
 
 
 @click.command()
@@ -33,6 +33,6 @@ def core(index_path: Path | None, core_file: Path, executable: Path | None, all_
         stacks = read_stacks(image, executable)
     names = name_native_frames(stacks, index_path)
     if as_json:
-        print_json(core_document(stacks, names))
+        print_json(build_core_document(stacks, names))
         return
-    print_lines(core_lines(stacks, names, all_frames=all_frames))
+    print_lines(render_core_lines(stacks, names, all_frames=all_frames))

@@ -13,19 +13,19 @@ import click
 from framedex.base import words
 from framedex.base.errors import FramedexError
 from framedex.base.lazy import compile_on_use
-from framedex.base.plaintext import printable, visible
+from framedex.base.plaintext import make_printable, make_visible
 from framedex.commands.inputs.logs import (
     NO_INDEX,
-    bare_address_notes,
+    build_bare_address_notes,
     build_problems,
+    build_release_notes,
+    find_release_problems,
     open_resolver,
-    release_notes,
-    release_problems,
     standard_input,
     unreadable_error,
 )
 from framedex.commands.output.console import exit_nothing_found, json_option, note, print_json, print_lines
-from framedex.commands.output.render_stacks import found_frame_lines, frame_document
+from framedex.commands.output.render_stacks import build_frame_document, render_found_frame_lines
 from framedex.commands.output.terminal import Line, Span
 from framedex.sources.releases.statements import StatedReleases
 from framedex.text_stacks.detect import read
@@ -69,29 +69,29 @@ def explain(index_path: Path | None, file: str, as_json: bool) -> None:
         open_resolver(index_path, file, log.releases) as (resolver, index),
         index.reading() if index else nullcontext(),
     ):
-        resolver.written_before = _latest_time(file, text)
+        resolver.written_before = _find_latest_time(file, text)
         resolver.set_program(*reading.frames())
         explained = [(stack, tuple(_find_sources(resolver, stack, lines))) for stack in reading.stacks]
     if as_json:
-        problems = [*log.problems, *reading.problems, *release_problems(resolver.released)]
+        problems = [*log.problems, *reading.problems, *find_release_problems(resolver.released)]
         problems += build_problems(resolver.builds)
         releases = {package: {"version": each[0], "basis": each[1]} for package, each in resolver.released.used.items()}
         print_json(
             {
-                "stacks": [_stack_document(*each, log.skipped) for each in explained],
+                "stacks": [_build_stack_document(*each, log.skipped) for each in explained],
                 "releases": releases,
                 "problems": problems,
             }
         )
         _exit_if_empty(explained)
         return
-    print_lines(line for each in explained for line in _stack_lines(*each, log.skipped))
-    notes = (*release_notes(resolver.released), *build_problems(resolver.builds))
+    print_lines(line for each in explained for line in _render_stack_lines(*each, log.skipped))
+    notes = (*build_release_notes(resolver.released), *build_problems(resolver.builds))
     for sentence in (
         *log.problems,
         *reading.problems,
         *notes,
-        *bare_address_notes(each for _, found in explained for each in found),
+        *build_bare_address_notes(each for _, found in explained for each in found),
     ):
         note(sentence)
     _exit_if_empty(explained)
@@ -118,7 +118,8 @@ class _Log:
         if not self.skipped:
             return ()
         return (
-            f"The log has over {words.size(_MAX_BYTES)}: stacks before line {self.skipped + 1:,} are left out. For one"
+            f"The log has over {words.format_size(_MAX_BYTES)}: stacks before line {self.skipped + 1:,} are "
+            "left out. For one"
             " of them, pass a part of the log.",
         )
 
@@ -132,7 +133,8 @@ def _read_log(file: str) -> _Log:
                 kept += chunk
                 if kept.startswith(_ELF_MAGIC):
                     raise FramedexError(
-                        f"{printable(file)} is a binary file.", "`framedex core FILE` shows the stacks in a core file."
+                        f"{make_printable(file)} is a binary file.",
+                        "`framedex core FILE` shows the stacks in a core file.",
                     )
                 if len(kept) >= 2 * _MAX_BYTES:
                     skipped += _drop_early_lines(kept, releases)
@@ -155,7 +157,7 @@ def _drop_early_lines(kept: bytearray, releases: StatedReleases) -> int:
     return text.count("\n")
 
 
-def _latest_time(file: str, text: str) -> float | None:
+def _find_latest_time(file: str, text: str) -> float | None:
     """The latest possible time of the text: its crash time, or the modification time of its file."""
     times = [float(match["time"]) for match in _CRASHED_AT.finditer(text)]
     if file != "-":
@@ -176,22 +178,22 @@ def _decode_text(content: bytes) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
-def _stack_lines(stack: TextStack, frames: Sequence[FoundFrame], skipped: int) -> Iterator[Line]:
+def _render_stack_lines(stack: TextStack, frames: Sequence[FoundFrame], skipped: int) -> Iterator[Line]:
     located = sum(found.location is not None for found in frames)
     order = "innermost first" if stack.innermost_first else "innermost last"
     summary = f"  {stack.format}, {words.count(len(frames), 'frame')}, {located} with source, {order}"
-    yield (Span(visible(stack.title or f"line {skipped + stack.first_line + 1}"), "head"), Span(summary, "dim"))
+    yield (Span(make_visible(stack.title or f"line {skipped + stack.first_line + 1}"), "head"), Span(summary, "dim"))
     for found in frames:
-        yield from found_frame_lines(found)
+        yield from render_found_frame_lines(found)
     yield ()
 
 
-def _stack_document(stack: TextStack, frames: Sequence[FoundFrame], skipped: int) -> dict[str, Any]:
+def _build_stack_document(stack: TextStack, frames: Sequence[FoundFrame], skipped: int) -> dict[str, Any]:
     return {
         "format": stack.format.value,
         "title": stack.title,
         "first_line": skipped + stack.first_line + 1,
         "last_line": skipped + stack.last_line + 1,
         "innermost_first": stack.innermost_first,
-        "frames": [{"line": skipped + found.frame.first_line + 1} | frame_document(found) for found in frames],
+        "frames": [{"line": skipped + found.frame.first_line + 1} | build_frame_document(found) for found in frames],
     }

@@ -19,13 +19,13 @@ from framedex.base.errors import FramedexError
 from framedex.commands.inputs.logs import (
     NO_INDEX,
     build_problems,
+    build_release_notes,
     make_resolver,
     open_resolver,
-    release_notes,
     standard_input,
     unreadable_error,
 )
-from framedex.commands.inputs.project_index import settings_here
+from framedex.commands.inputs.project_index import read_settings_here
 from framedex.commands.output.console import note, print_error
 from framedex.commands.output.notes import SourceNotes
 from framedex.commands.output.terminal import Terminal
@@ -133,7 +133,7 @@ class _FrameSources:
     def remarks(self) -> Iterator[str]:
         """Notes about the sources, for the end of the log."""
         if self._resolver is not None:
-            yield from release_notes(self._resolver.released)
+            yield from build_release_notes(self._resolver.released)
             yield from build_problems(self._resolver.builds)
         if self.is_index_needed:
             yield NO_INDEX
@@ -189,7 +189,7 @@ class _FrameSources:
             print_error(error)
             self._stack.close()
             self._index, self._has_bad_index = None, True
-            self._resolver = make_resolver(settings_here()[0], self._file, None, self.releases)
+            self._resolver = make_resolver(read_settings_here()[0], self._file, None, self.releases)
             return self._resolver.find(frame, callee_frame=callee_frame)
 
     def _open_resolver(self) -> Resolver:

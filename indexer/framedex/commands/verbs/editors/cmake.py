@@ -11,7 +11,7 @@ import click
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.base.regularfile import read_regular
 from framedex.commands.output.atomic_files import write_atomic
 from framedex.commands.output.console import json_option, print_json, print_lines
@@ -87,7 +87,7 @@ def cmake(
     for define in defines:
         if not is_definition(define):
             raise FramedexError(
-                f"--define {printable(shlex.quote(define))} is not a macro definition.",
+                f"--define {make_printable(shlex.quote(define))} is not a macro definition.",
                 "Write NAME, NAME=VALUE or 'NAME(PARAMETERS)=VALUE', on one line.",
             )
     folder = source if output is None else output
@@ -108,7 +108,7 @@ def cmake(
         )
     }
     if as_json:
-        print_json(_cmake_document(project, files))
+        print_json(_build_cmake_document(project, files))
     else:
         print_lines(_report_lines(project, files))
 
@@ -180,7 +180,7 @@ def _write_if_changed(path: Path, text: str) -> bool:
     return True
 
 
-def _cmake_document(project: Project, files: Mapping[str, bool]) -> dict[str, Any]:
+def _build_cmake_document(project: Project, files: Mapping[str, bool]) -> dict[str, Any]:
     tree = project.tree
     return {
         "files": [{"path": path, "written": written} for path, written in files.items()],
@@ -220,22 +220,22 @@ def _report_lines(project: Project, files: Mapping[str, bool]) -> Iterator[Line]
         yield render_text_line(
             f"{words.count(len(unspeakable), 'file')} in compile_commands.json only, because CMake cannot name them:"
         )
-        yield from _path_lines(unspeakable)
+        yield from _render_path_lines(unspeakable)
     if tree.external_links:
         yield render_text_line(
             f"{words.count(len(tree.external_links), 'link')} left out, because they lead out of the tree:"
         )
-        yield from _path_lines(tree.external_links)
+        yield from _render_path_lines(tree.external_links)
     if tree.unreadable:
         yield render_text_line(f"{words.count(len(tree.unreadable), 'folder')} could not be read:")
-        yield from _path_lines(tree.unreadable)
+        yield from _render_path_lines(tree.unreadable)
     yield render_text_line("include folders:")
     for root in [*(str(tree.root / root) for root in roots.own), *roots.foreign]:
         yield render_text_line(f"     {root}")
-    yield from _missing_lines(roots)
+    yield from _render_missing_lines(roots)
 
 
-def _missing_lines(roots: IncludeRoots) -> Iterator[Line]:
+def _render_missing_lines(roots: IncludeRoots) -> Iterator[Line]:
     missing = sum(roots.missing.values())
     if not missing:
         return
@@ -248,7 +248,7 @@ def _missing_lines(roots: IncludeRoots) -> Iterator[Line]:
     yield render_text_line("     --include DIR adds a folder with headers")
 
 
-def _path_lines(paths: Sequence[str]) -> Iterator[Line]:
+def _render_path_lines(paths: Sequence[str]) -> Iterator[Line]:
     for path in paths[:_MAX_SHOWN]:
         yield render_text_line(f"     {path}")
     if len(paths) > _MAX_SHOWN:

@@ -15,7 +15,7 @@ import click
 
 from framedex.base.errors import FramedexError
 from framedex.base.folders import find_program
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.base.words import signal_name
 from framedex.commands.editor.editors import accepts_line, choose_editor, find_editor_command, is_neovim_request
 from framedex.commands.inputs.files import (
@@ -69,7 +69,7 @@ def open_source(index_path: Path | None, place: str, around: str | None) -> None
     if wanted.line is not None and not accepts_line(editor):
         from framedex.commands.output.console import note
 
-        name = printable(editor[0])
+        name = make_printable(editor[0])
         note(
             f"'{name}' is started without line {wanted.line}, because its syntax for lines is unknown."
             f" Say where {{file}}, {{line}} and {{column}} go: FRAMEDEX_EDITOR='{name} {{file}}:{{line}}'."
@@ -87,10 +87,10 @@ def _open_page(page: PublicPage) -> None:
     if browser is None:
         raise FramedexError(
             f"{page.name} is not on this machine, and no browser was found for its public page.",
-            f"Follow the link: {printable(page.url)}",
+            f"Follow the link: {make_printable(page.url)}",
         )
     open_page(page.url, browser)
-    note(f"{page.name} is not on this machine. Opened its public page: {printable(page.url)}")
+    note(f"{page.name} is not on this machine. Opened its public page: {make_printable(page.url)}")
 
 
 def _run_editor(command: Sequence[str], timeout_s: float | None) -> None:

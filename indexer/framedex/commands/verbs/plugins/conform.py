@@ -85,10 +85,10 @@ def conform(
 
     Status 1: a check failed. See docs/how-to/conformance.md.
     """
-    from framedex.commands.output.render_conformance import check_lines, comparison_lines, report_lines
+    from framedex.commands.output.render_conformance import check_lines, render_comparison_lines, report_lines
     from framedex.plugins.conformance.documents import report_document
     from framedex.plugins.conformance.junit import build_junit
-    from framedex.plugins.conformance.page import page_text
+    from framedex.plugins.conformance.page import build_page
     from framedex.plugins.conformance.runner import run_checks, select_checks
 
     recorded = _select_recordings(recordings, only)
@@ -105,13 +105,13 @@ def conform(
         report = run_checks(path.absolute(), _check_settings(path, options, device_count, only, jobs, limit))
         replayed = _check_recordings(path, recorded, options, rtol, limit, is_confined=is_confined)
         reports.append(replace(report, results=(*report.results, *replayed)))
-    for file, text in ((junit, build_junit), (html, page_text)):
+    for file, text in ((junit, build_junit), (html, build_page)):
         if file is not None:
             file.write_text(text(reports[0]), encoding="utf-8")
     if as_json:
         print_json([report_document(each) for each in reports] if compare else report_document(reports[0]))
     elif compare:
-        print_lines(comparison_lines(*reports))
+        print_lines(render_comparison_lines(*reports))
     else:
         print_lines(report_lines(reports[0], with_all=with_all))
     if any(report.failed for report in reports):

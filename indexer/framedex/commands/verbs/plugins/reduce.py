@@ -12,7 +12,7 @@ import click
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.base.regularfile import open_regular
 from framedex.commands.launching.replayed import (
     OpenRecording,
@@ -99,7 +99,7 @@ def reduce(
                 raise FramedexError(str(error), "Look at `framedex replay` first.") from None
             print_lines(
                 [
-                    *_reduction_lines(recording, reduction, trial),
+                    *_render_reduction_lines(recording, reduction, trial),
                     *_write_reduction(recording, reduction, trial.seed, output),
                 ]
             )
@@ -108,17 +108,17 @@ def reduce(
         ctx.exit(_FAILURE)
 
 
-def _reduction_lines(recording: OpenRecording, reduction: Reduction, trial: Trial) -> list[Line]:
+def _render_reduction_lines(recording: OpenRecording, reduction: Reduction, trial: Trial) -> list[Line]:
     before, after = (words.count(len(each.executions), "execution") for each in (recording.plan, reduction.plan))
     shown = [
-        _labelled_line("kept", f"{trial.fault} at {trial.targets[0].name}"),
-        _labelled_line("reduced", f"{before} to {after}"),
+        _render_labelled_line("kept", f"{trial.fault} at {trial.targets[0].name}"),
+        _render_labelled_line("reduced", f"{before} to {after}"),
     ]
     if reduction.ops is not None:
         whole, cut = reduction.ops
-        shown.append(_labelled_line("program", f"{words.count(whole, 'op')} to {cut:,}"))
+        shown.append(_render_labelled_line("program", f"{words.count(whole, 'op')} to {cut:,}"))
     if reduction.problem:
-        shown.append(_labelled_line("program", f"not cut: {reduction.problem}"))
+        shown.append(_render_labelled_line("program", f"not cut: {reduction.problem}"))
     return shown
 
 
@@ -132,7 +132,7 @@ def _check_replaceable(script: Path) -> None:
         if file.read(len(SCRIPT_HEAD)) == SCRIPT_HEAD.encode():
             return
     raise FramedexError(
-        f"{printable(str(script))} exists, and framedex did not write it.", "Name another file with -o."
+        f"{make_printable(str(script))} exists, and framedex did not write it.", "Name another file with -o."
     )
 
 
@@ -140,13 +140,13 @@ def _write_reduction(recording: OpenRecording, reduction: Reduction, seed: int, 
     from framedex.plugins.replay.standalone import build_standalone_script
 
     save_recording(path, reduction.plan, recording, seed)
-    written = [_labelled_line("wrote", f"{path.name}{format_total_size(path)}")]
+    written = [_render_labelled_line("wrote", f"{path.name}{format_total_size(path)}")]
     script = build_standalone_script(recording.command, reduction.text, reduction.arguments, reduction.expected)
     if reduction.text and script is not None:
         write_atomic(path.with_suffix(".py"), script)
-        written.append(_labelled_line("wrote", path.with_suffix(".py").name))
+        written.append(_render_labelled_line("wrote", path.with_suffix(".py").name))
     return written
 
 
-def _labelled_line(label: str, text: str) -> Line:
+def _render_labelled_line(label: str, text: str) -> Line:
     return render_text_line(f"{label:<{_LABEL}}{text}")

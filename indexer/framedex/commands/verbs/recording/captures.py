@@ -16,20 +16,20 @@ import click
 from framedex.base import words
 from framedex.base.errors import FramedexError
 from framedex.base.folders import CaptureFolder, mark_kept, read_capture_folder
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.commands.inputs.new_captures import find_unindexed_captures
 from framedex.commands.inputs.project_index import (
     check_index_is_inside,
     find_index_path,
     open_index,
-    settings_here,
+    read_settings_here,
     writable_index_path,
     writer_patience,
 )
 from framedex.commands.inputs.selection import CaptureIds
 from framedex.commands.output.console import json_option, note, print_json, print_lines
-from framedex.commands.output.documents import captures_document
-from framedex.commands.output.render_answers import capture_lines
+from framedex.commands.output.documents import build_captures_document
+from framedex.commands.output.render_answers import render_capture_lines
 
 if TYPE_CHECKING:
     from framedex.model import CaptureRow
@@ -53,9 +53,9 @@ def captures(ctx: click.Context, show_all: bool, as_json: bool) -> None:
     folders = _read_folders(found)
     shown = [capture for capture in found if show_all or folders[capture.path].is_here]
     if as_json:
-        print_json(captures_document(shown, folders))
+        print_json(build_captures_document(shown, folders))
         return
-    print_lines(capture_lines(shown, folders))
+    print_lines(render_capture_lines(shown, folders))
     if not found:
         note("The index contains no captures. Record one with `framedex run SCRIPT`, then run `framedex index`.")
     elif len(shown) < len(found):
@@ -95,7 +95,7 @@ def _read_captures(index_path: Path | None) -> _KnownCaptures:
             unindexed = find_unindexed_captures(index, index.path, is_named=is_named)
             return _KnownCaptures(index.path, index.captures(), unindexed)
     except FramedexError:
-        settings, _ = settings_here()
+        settings, _ = read_settings_here()
         if find_index_path(index_path, settings) is not None:
             raise
         path = writable_index_path(index_path, settings)
@@ -137,7 +137,7 @@ def keep_captures(index_path: Path | None, named: tuple[tuple[int | str, ...], .
 
 
 def _format_name(capture: CaptureRow) -> str:
-    return str(capture.id or printable(os.path.basename(capture.path)))  # noqa: PTH119 - a stored text
+    return str(capture.id or make_printable(os.path.basename(capture.path)))  # noqa: PTH119 - a stored text
 
 
 _SECONDS_PER_UNIT = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
@@ -191,8 +191,8 @@ def remove_captures(
         note("No captures to remove.")
         return
     if dry_run or (is_range and not is_confirmed):
-        print_lines(capture_lines(chosen, folders))
-        size = words.size(sum(folders[capture.path].size for capture in chosen))
+        print_lines(render_capture_lines(chosen, folders))
+        size = words.format_size(sum(folders[capture.path].size for capture in chosen))
         more = "" if dry_run else " Nothing was removed: --yes removes them."
         note(f"{words.count(len(chosen), 'capture')} with {size} on the disk.{more}")
         return
@@ -235,10 +235,10 @@ def _remove_all(path: Path, index_option: Path | None, captures: Sequence[Captur
     on_disk = remove_unindexed([Path(capture.path) for capture in captures if not capture.id])
     in_index = ""
     if ids := [capture.id for capture in captures if capture.id]:
-        settings, _ = settings_here()
+        settings, _ = read_settings_here()
         with Store(check_index_is_inside(path, index_option, settings), writer_patience()) as store:
             freed = remove_from_store(store, ids)
             store.seal()
         on_disk += freed.on_disk
-        in_index = f"; {words.size(freed.in_index)} inside the index will be reused"
-    note(f"Removed {words.count(len(captures), 'capture')}. Freed {words.size(on_disk)} of the disk{in_index}.")
+        in_index = f"; {words.format_size(freed.in_index)} inside the index will be reused"
+    note(f"Removed {words.count(len(captures), 'capture')}. Freed {words.format_size(on_disk)} of the disk{in_index}.")

@@ -14,7 +14,7 @@ import click
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable, quote_shell_word
+from framedex.base.plaintext import make_printable, quote_shell_word
 from framedex.base.progress import SilentProgress
 from framedex.commands.inputs.missing_answers import propose_stray_captures
 from framedex.commands.inputs.new_captures import list_project_captures, project_folder
@@ -30,7 +30,7 @@ from framedex.commands.output.console import json_option, note, print_error, pri
 from framedex.commands.output.documents import index_document
 from framedex.commands.output.render_answers import report_lines
 from framedex.model import CallFilter
-from framedex.path_resolution.files import usable_rules
+from framedex.path_resolution.files import select_usable_rules
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -157,12 +157,13 @@ def _note_outside_folders(path: Path, settings: Settings) -> None:
                 f"{settings.file} names {folder} as a source folder. It is outside the folder of that file, so it is"
                 f" not read. To add it: `framedex sources add {quote_shell_word(str(folder))}`."
             )
-    usable = usable_rules(mapped, tuple(known))
+    usable = select_usable_rules(mapped, tuple(known))
     for rule in mapped:
         if rule not in usable:
             folder = rule.after.parent if os.path.isfile(rule.after) else rule.after  # noqa: PTH113 - Path.is_file raises
             note(
-                f"The path-map in {settings.file} leads from {printable(rule.before)} to {rule.after}. It is outside"
+                f"The path-map in {settings.file} leads from {make_printable(rule.before)} to {rule.after}. It "
+                "is outside"
                 " the folder of that file, so this rule is not used. To use it:"
                 f" `framedex sources add {quote_shell_word(str(folder))}`, then `framedex index`."
             )

@@ -159,10 +159,10 @@ def _print_lines(lines: Iterable[str]) -> None:
 
 def _print_violations(outcome: Outcome) -> None:
     """Report the broken rules of the C API. A failure is reported, because the program's status must be passed on."""
-    from framedex.commands.launching.validation import validation_report
+    from framedex.commands.launching.validation import render_validation_report
 
     try:
-        _print_lines(validation_report(outcome.captures))
+        _print_lines(render_validation_report(outcome.captures))
     except (FramedexError, OSError) as error:
         _print_lines([f"framedex: the recording was not validated: {error}"])
 

@@ -14,7 +14,7 @@ import click
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable, quote_shell_word
+from framedex.base.plaintext import make_printable, quote_shell_word
 from framedex.base.version import VERSION
 from framedex.commands.inputs.project_index import (
     find_index_path,
@@ -88,7 +88,7 @@ def fetch(
     if is_list or is_removal:
         if is_removal:
             _remove_sources(cache, names)
-        print_lines(_cache_lines(cache))
+        print_lines(_render_cache_lines(cache))
         return
     settings = load_settings_here()
     wanted, failures, states = _find_sources_to_fetch(ctx.obj, settings, names)
@@ -99,7 +99,7 @@ def fetch(
     missing = [each for each in wanted if each not in folders and each not in maps]
     if missing:
         suppliers = {each: _find_suppliers(each, references, settings) for each in missing}
-        print_lines(_plan_lines(missing, suppliers, cache, settings))
+        print_lines(_render_plan_lines(missing, suppliers, cache, settings))
         _ask_for_consent(
             missing,
             settings,
@@ -169,7 +169,7 @@ def _find_suppliers(wanted: WantedCommit, references: Sequence[Path], settings: 
     return [*map(Clone.open, references), open_supplier(settings.mirrors.get(wanted.component, wanted.repository))]
 
 
-def _plan_lines(
+def _render_plan_lines(
     missing: Sequence[WantedCommit],
     suppliers: dict[WantedCommit, list[ObjectSource]],
     cache: SourceCache,
@@ -180,15 +180,15 @@ def _plan_lines(
         is_mirror = each.component in settings.mirrors
         mirror_note = f", a mirror from {settings.file}" if is_mirror else ""
         folder = cache.checkout(each.component, each.commit or "COMMIT")
-        yield (Span(printable(each.reason), "head"),)
+        yield (Span(make_printable(each.reason), "head"),)
         for clone in clones:
             yield render_text_line(
-                f"     from {printable(clone.address)}, as far as it has the objects; the rest", "dim"
+                f"     from {make_printable(clone.address)}, as far as it has the objects; the rest", "dim"
             )
         yield render_text_line(
-            f"     from {printable(last.address)}{printable(mirror_note)}", "error" if is_mirror else "dim"
+            f"     from {make_printable(last.address)}{make_printable(mirror_note)}", "error" if is_mirror else "dim"
         )
-        yield render_text_line(f"     to   {printable(str(folder))}", "dim")
+        yield render_text_line(f"     to   {make_printable(str(folder))}", "dim")
         is_first_fetch = not any(
             cached.checkouts for cached in cache.components() if cached.component == each.component
         )
@@ -230,7 +230,7 @@ def _fetch_sources(
                 waiting = f"Another process fetches {wanted.component}; waiting for it to finish."
                 try:
                     folders[wanted] = fetch_sources(cache, wanted, places, progress, partial(note, waiting))
-                    print_lines([render_text_line(f"{wanted.title}: {printable(str(folders[wanted]))}")])
+                    print_lines([render_text_line(f"{wanted.title}: {make_printable(str(folders[wanted]))}")])
                 except FramedexError as error:
                     failures.append(error)
     except KeyboardInterrupt:
@@ -308,7 +308,7 @@ def _import_maps(
     index_path: Path | None, settings: Settings, cache: SourceCache, maps: Mapping[WantedCommit, Path]
 ) -> None:
     """Import source maps into the index, in place of fetched source folders of the same components."""
-    from framedex.commands.output.render_answers import imported_map_lines
+    from framedex.commands.output.render_answers import render_imported_map_lines
     from framedex.index import Store
     from framedex.ingest.source_maps import import_map
 
@@ -324,7 +324,7 @@ def _import_maps(
                     note(f"{file} replaces {other} in this index.")
         imported = [import_map(store, file, progress) for file in maps.values()]
         store.seal()
-    print_lines(line for each in imported for line in imported_map_lines(each))
+    print_lines(line for each in imported for line in render_imported_map_lines(each))
 
 
 def _note_duplicate_sources(
@@ -363,11 +363,11 @@ def _remove_sources(cache: SourceCache, names: Sequence[str]) -> None:
     note("Indexes keep its definitions until `framedex sources remove DIR`.")
 
 
-def _cache_lines(cache: SourceCache) -> Iterator[Line]:
+def _render_cache_lines(cache: SourceCache) -> Iterator[Line]:
     cached = [each for each in cache.components() if each.checkouts or each.maps or each.size > 1 << 20]
     for each in cached:
-        yield (Span(each.component, "head"), Span(f"  {words.size(each.size)}"))
+        yield (Span(each.component, "head"), Span(f"  {words.format_size(each.size)}"))
         for kept in (*each.checkouts, *each.maps):
-            yield render_text_line(f"     {printable(str(kept))}")
+            yield render_text_line(f"     {make_printable(str(kept))}")
     if not cached:
-        yield render_text_line(f"{printable(str(cache.folder))} is empty.")
+        yield render_text_line(f"{make_printable(str(cache.folder))} is empty.")

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.base.version import VERSION
 from framedex.commands.inputs.project_index import (
     load_settings_here,
@@ -21,7 +21,7 @@ from framedex.commands.inputs.source_stores import open_store_of_sources
 from framedex.commands.output.atomic_files import open_atomic
 from framedex.commands.output.bars import progress_on_terminal
 from framedex.commands.output.console import print_lines
-from framedex.commands.output.render_answers import format_counts, imported_map_lines
+from framedex.commands.output.render_answers import format_counts, render_imported_map_lines
 from framedex.commands.output.terminal import render_text_line
 from framedex.model import SourceMapInfo
 
@@ -57,7 +57,7 @@ def export_sources(
     source = _read_state(root, commit)
     if source.is_dirty and not allow_dirty:
         raise FramedexError(
-            f"Files of {printable(str(source.top))} differ from its commit"
+            f"Files of {make_printable(str(source.top))} differ from its commit"
             + (f": {source.problem}" if source.problem else "."),
             "Commit or stash the changes, or export with --allow-dirty.",
         )
@@ -107,7 +107,7 @@ def import_sources(index_path: Path | None, file: Path) -> None:
     with opened as store, progress_on_terminal() as progress:
         imported = import_map(store, file, progress)
         store.seal()
-    print_lines(imported_map_lines(imported))
+    print_lines(render_imported_map_lines(imported))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +131,14 @@ def _read_state(root: Path, commit: str | None) -> _ExportSource:
     if checkout is None or not checkout.commit:
         if commit is None:
             raise FramedexError(
-                f"{printable(str(root))} is not a git checkout, so its commit is unknown.", "Name it with --commit."
+                f"{make_printable(str(root))} is not a git checkout, so its commit is unknown.",
+                "Name it with --commit.",
             )
         return _ExportSource(Path(os.path.realpath(root)), commit, is_dirty=False)
     if commit is not None and commit != checkout.commit:
         raise FramedexError(
-            f"{printable(str(root))} is at {checkout.commit}, not at {printable(commit)}.",
-            f"Check it out first: `git checkout {printable(commit)}`.",
+            f"{make_printable(str(root))} is at {checkout.commit}, not at {make_printable(commit)}.",
+            f"Check it out first: `git checkout {make_printable(commit)}`.",
         )
     top = Path(os.path.realpath(checkout.top))
     return _ExportSource(top, checkout.commit, checkout.is_changed is not False, checkout.problem)

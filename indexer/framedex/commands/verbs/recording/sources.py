@@ -12,17 +12,17 @@ import click
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable, quote_shell_word, restore, truncate
+from framedex.base.plaintext import make_printable, quote_shell_word, restore, truncate
 from framedex.commands.inputs.project_index import (
     check_index_is_inside,
     load_settings_here,
     open_index,
-    settings_here,
+    read_settings_here,
     use_rebuilt_index,
     writable_index_path,
 )
 from framedex.commands.output.console import json_option, note, print_json, print_lines
-from framedex.commands.output.proposals import proposal_line
+from framedex.commands.output.proposals import render_proposal_line
 from framedex.commands.output.terminal import Line, Span, format_row, measure_columns, render_text_line
 from framedex.index.file.values import to_storable
 from framedex.model import LineSource
@@ -65,14 +65,14 @@ def sources(ctx: click.Context, as_json: bool) -> None:
         frames = index.sources.frames({str(state.path): state.component or "" for state in states})
     missing = find_builds_without_root(states, builds)
     if as_json:
-        document = _sources_document(states, missing) | {"maps": [asdict(each) for each in maps]}
+        document = _build_sources_document(states, missing) | {"maps": [asdict(each) for each in maps]}
         print_json({"components": [asdict(each) | {"frames": each.frames} for each in frames]} | document)
         return
     if frames:
-        print_lines([*frame_source_lines(frames), *improvement_lines(frames), ()])
-    print_lines([line for state in states for line in _source_folder_lines(state)])
+        print_lines([*render_frame_source_lines(frames), *render_improvement_lines(frames), ()])
+    print_lines([line for state in states for line in _render_source_folder_lines(state)])
     print_lines(line for each in maps for line in _map_lines(each, builds))
-    print_lines(_missing_lines(missing, builds))
+    print_lines(_render_missing_lines(missing, builds))
     if not states and not maps:
         note("No source folders. Next: `framedex sources add FOLDER`, or `framedex sources fetch`.")
 
@@ -114,7 +114,7 @@ def remove(ctx: click.Context, folders: tuple[Path, ...]) -> None:
         components = {each.component for each in index.sources.maps()}
     maps = [str(folder) for folder in folders if str(folder) in components and not folder.exists()]
     chosen = {folder: _find_known_root(folder, known) for folder in folders if str(folder) not in maps}
-    settings, _ = settings_here()
+    settings, _ = read_settings_here()
     with Store(check_index_is_inside(path, ctx.obj, settings)) as store:
         with store.transaction():
             for component in maps:
@@ -139,7 +139,7 @@ def _find_known_root(folder: Path, known: set[str]) -> str:
     raise FramedexError(f"{folder} is not a source folder of this index.", "`framedex sources` lists them.")
 
 
-def _source_folder_lines(state: RootState) -> Iterator[Line]:
+def _render_source_folder_lines(state: RootState) -> Iterator[Line]:
     checkout = state.checkout
     facts = [f"{words.count(state.files, 'file')} read"]
     if state.component is not None:
@@ -154,7 +154,7 @@ def _source_folder_lines(state: RootState) -> Iterator[Line]:
         facts.append(f"at {shorten_revision(checkout.commit)}{changed}")
     if state.matches and state.build is not None:
         facts.append(f"as recorded: {build_text(state.build)}")
-    yield (Span(printable(str(state.path)), "head"), *proposal_line(f"  {'; '.join(facts)}"))
+    yield (Span(make_printable(str(state.path)), "head"), *render_proposal_line(f"  {'; '.join(facts)}"))
     if checkout is not None and checkout.problem:
         yield render_text_line(f"     ! {checkout.problem}", "error")
     if state.advice:
@@ -164,7 +164,7 @@ def _source_folder_lines(state: RootState) -> Iterator[Line]:
 def _map_lines(source_map: SourceMapInfo, builds: Sequence[Build]) -> Iterator[Line]:
     title = "a source map" + (", made from changed files" if source_map.is_dirty else "")
     address = f" of {source_map.repository}" if source_map.repository else ""
-    yield (Span(source_map.prefix[:-1], "head"), Span(f"  {title}{printable(address)}"))
+    yield (Span(source_map.prefix[:-1], "head"), Span(f"  {title}{make_printable(address)}"))
     build = next((each for each in builds if each.component == source_map.component and each.revision), None)
     if build is not None and is_commit(build.revision) and build.revision != source_map.commit:
         yield render_text_line(
@@ -172,12 +172,12 @@ def _map_lines(source_map: SourceMapInfo, builds: Sequence[Build]) -> Iterator[L
         )
 
 
-def _missing_lines(missing: Sequence[Build], builds: Sequence[Build]) -> Iterator[Line]:
+def _render_missing_lines(missing: Sequence[Build], builds: Sequence[Build]) -> Iterator[Line]:
     for build in missing:
         yield (Span(build_text(build), "head"), Span(": not in a source folder"))
         jax = pinning_jax_revision(build, builds)
         fetch_command = "`framedex sources fetch`, or " if build.revision or jax else ""
-        yield proposal_line(f"     to get it: {fetch_command}`{clone_command(build)}`", "dim")
+        yield render_proposal_line(f"     to get it: {fetch_command}`{clone_command(build)}`", "dim")
         if build.component == "xla" and jax and not build.revision:
             yield render_text_line(f"     JAX {shorten_revision(jax)} pins the commit", "dim")
 
@@ -192,7 +192,7 @@ def _read_builds(index: Index) -> Sequence[Build]:
     return with_cached_pins(builds)
 
 
-def _sources_document(states: Sequence[RootState], missing: Sequence[Build]) -> dict[str, Any]:
+def _build_sources_document(states: Sequence[RootState], missing: Sequence[Build]) -> dict[str, Any]:
     roots = []
     for state in states:
         document = asdict(state) | {"path": str(state.path)}
@@ -207,9 +207,9 @@ _FRAMES = "frames"
 _MAX_WIDTHS = (16, 14, 12)  # columns; a short commit has this width
 
 
-def frame_source_lines(components: Sequence[ComponentFrames]) -> Iterator[Line]:
+def render_frame_source_lines(components: Sequence[ComponentFrames]) -> Iterator[Line]:
     """The table of components, one row per component and source of lines, with the totals below."""
-    rows = [_component_cells(each) for each in components]
+    rows = [_format_component_cells(each) for each in components]
     widths = measure_columns(_HEADS, *rows)
     total = sum(each.frames for each in components)
     room = max(len(_FRAMES), len(f"{total:,}"))
@@ -219,7 +219,7 @@ def frame_source_lines(components: Sequence[ComponentFrames]) -> Iterator[Line]:
         for source in component.sources:
             before = f"{format_row(shown, widths, 0)}  {source.frames:>{room},}  {_format_source_kind(source)}"
             yield (
-                (Span(f"{before} "), Span(printable(source.folder), can_shorten=True))
+                (Span(f"{before} "), Span(make_printable(source.folder), can_shorten=True))
                 if source.folder
                 else (Span(before),)
             )
@@ -233,39 +233,43 @@ def frame_source_lines(components: Sequence[ComponentFrames]) -> Iterator[Line]:
     )
 
 
-def improvement_lines(components: Sequence[ComponentFrames]) -> Iterator[Line]:
+def render_improvement_lines(components: Sequence[ComponentFrames]) -> Iterator[Line]:
     """The number of frames that more sources would improve, by component, each with the command."""
     for each in components:
         component = Component(each.component)
         if component in (Component.XLA, Component.JAXLIB, Component.JAX) and each.revision:
-            yield from _fetchable_lines(each, NAMES[component])
+            yield from _render_fetchable_lines(each, NAMES[component])
         elif component is Component.OWN:
-            yield from _own_code_lines(each)
+            yield from _render_own_code_lines(each)
 
 
-def _fetchable_lines(component: ComponentFrames, name: str) -> Iterator[Line]:
+def _render_fetchable_lines(component: ComponentFrames, name: str) -> Iterator[Line]:
     nearest, unplaced = component.count(LineSource.NEAREST_RELEASE), component.count(LineSource.NAME_ONLY)
     if nearest:
-        yield _missing_sources_line(
+        yield _render_missing_sources_line(
             nearest, name, "lines of the nearest release, which may be off", "`framedex sources fetch`"
         )
     elif unplaced:
-        yield _missing_sources_line(unplaced, name, "a name only", "`framedex sources fetch`")
+        yield _render_missing_sources_line(unplaced, name, "a name only", "`framedex sources fetch`")
 
 
-def _own_code_lines(component: ComponentFrames) -> Iterator[Line]:
+def _render_own_code_lines(component: ComponentFrames) -> Iterator[Line]:
     name = "your own code"
     if unplaced := component.count(LineSource.NAME_ONLY):
-        yield _missing_sources_line(unplaced, name, "a name only", "`framedex sources add DIR`", " with its sources")
+        yield _render_missing_sources_line(
+            unplaced, name, "a name only", "`framedex sources add DIR`", " with its sources"
+        )
     if elsewhere := component.count(LineSource.DEBUG_INFORMATION, LineSource.CODE_OBJECT):
-        yield _missing_sources_line(
+        yield _render_missing_sources_line(
             elsewhere, name, "lines in files that are not here", "`framedex sources add DIR`", " with them"
         )
 
 
-def _missing_sources_line(count: int, name: str, has: str, command: str, more: str = "") -> Line:
+def _render_missing_sources_line(count: int, name: str, has: str, command: str, more: str = "") -> Line:
     verb = "has" if count == 1 else "have"
-    return proposal_line(f"     ! {words.count(count, 'frame')} of {name} {verb} {has}: {command}{more}.", "error")
+    return render_proposal_line(
+        f"     ! {words.count(count, 'frame')} of {name} {verb} {has}: {command}{more}.", "error"
+    )
 
 
 def _format_source_kind(source: FramesBySource) -> str:
@@ -276,7 +280,7 @@ def _format_source_kind(source: FramesBySource) -> str:
     return f"{source.lines_from.value}, {share}"
 
 
-def _component_cells(component: ComponentFrames) -> tuple[str, ...]:
-    name = printable(component.name) or NAMES[Component(component.component)]
-    cells = (name, printable(component.version), printable(shorten_revision(component.revision)))
+def _format_component_cells(component: ComponentFrames) -> tuple[str, ...]:
+    name = make_printable(component.name) or NAMES[Component(component.component)]
+    cells = (name, make_printable(component.version), make_printable(shorten_revision(component.revision)))
     return tuple(truncate(cell, widest) or "-" for cell, widest in zip(cells, _MAX_WIDTHS, strict=True))

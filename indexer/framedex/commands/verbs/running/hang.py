@@ -10,7 +10,7 @@ import click
 
 from framedex.commands.inputs.processes import find_process
 from framedex.commands.output.console import json_option, print_json, print_lines
-from framedex.commands.output.render_live import diagnosis_lines
+from framedex.commands.output.render_live import render_diagnosis_lines
 from framedex.commands.output.terminal import Line, render_text_line
 from framedex.live.snapshot import take_snapshot
 from framedex.live.targets import find_target_of_capture
@@ -68,9 +68,9 @@ def hang(
     after = [take_snapshot(each) for each in targets]
     found = [(diagnose(*snapshots, patience), snapshots[1]) for snapshots in zip(before, after, strict=True)]
     if as_json:
-        print_json(_hang_document(report, found))
+        print_json(_build_hang_document(report, found))
     else:
-        print_lines(_hang_lines(report, found))
+        print_lines(_render_hang_lines(report, found))
     is_hang = any(diagnosis.verdict is Verdict.HANG for diagnosis, _ in found)
     if exit_code and (is_hang or (report is not None and report.has_waits)):
         ctx.exit(1)
@@ -82,20 +82,22 @@ def _job_report(job: RunningJob, patience: float) -> JobReport:
     return report_job(job, patience)
 
 
-def _hang_lines(report: JobReport | None, found: Sequence[tuple[Diagnosis, ProcessSnapshot]]) -> Iterator[Line]:
+def _render_hang_lines(report: JobReport | None, found: Sequence[tuple[Diagnosis, ProcessSnapshot]]) -> Iterator[Line]:
     if report is None:
-        yield from diagnosis_lines(*found[0])
+        yield from render_diagnosis_lines(*found[0])
         return
-    from framedex.commands.output.render_ranks import job_lines
+    from framedex.commands.output.render_ranks import render_job_lines
 
-    yield from job_lines(report)
+    yield from render_job_lines(report)
     for state, each in zip(report.suspects, found, strict=True):
         yield ()
         yield render_text_line(f"rank {state.rank}", "head")
-        yield from diagnosis_lines(*each)
+        yield from render_diagnosis_lines(*each)
 
 
-def _hang_document(report: JobReport | None, found: Sequence[tuple[Diagnosis, ProcessSnapshot]]) -> dict[str, Any]:
+def _build_hang_document(
+    report: JobReport | None, found: Sequence[tuple[Diagnosis, ProcessSnapshot]]
+) -> dict[str, Any]:
     from framedex.live.documents import build_diagnosis_document
 
     documents = [build_diagnosis_document(*each) for each in found]

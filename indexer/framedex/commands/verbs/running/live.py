@@ -14,7 +14,7 @@ import click
 from framedex.base.errors import FramedexError
 from framedex.commands.inputs.processes import find_process
 from framedex.commands.output.console import json_option, print_json, print_lines
-from framedex.commands.output.render_live import snapshot_lines
+from framedex.commands.output.render_live import render_snapshot_lines
 from framedex.live.model import ProcessSnapshot, ProcessState
 from framedex.live.snapshot import take_snapshot
 from framedex.live.targets import find_target_of_capture
@@ -63,36 +63,36 @@ def live(
         _show_native(index_path, take_snapshot(target), all_frames=all_frames, as_json=as_json)
         return
     if as_json:
-        print_json(_live_document(target, job))
+        print_json(_build_live_document(target, job))
         return
     if once or not sys.stdout.isatty():
-        print_lines(_live_lines(target, job, all_frames=all_frames))
+        print_lines(_render_live_lines(target, job, all_frames=all_frames))
         return
     with suppress(KeyboardInterrupt):
         while True:
-            lines = tuple(_live_lines(target, job, all_frames=all_frames))
+            lines = tuple(_render_live_lines(target, job, all_frames=all_frames))
             click.echo(_CLEAR, nl=False)
             print_lines(lines)
             time.sleep(_INTERVAL_S)
 
 
-def _live_lines(target: Target, job: RunningJob | None, *, all_frames: bool) -> Iterator[Line]:
+def _render_live_lines(target: Target, job: RunningJob | None, *, all_frames: bool) -> Iterator[Line]:
     if job is None:
-        return snapshot_lines(take_snapshot(target), all_frames=all_frames)
+        return render_snapshot_lines(take_snapshot(target), all_frames=all_frames)
     from framedex.commands.output.render_ranks import rank_snapshot_lines
 
     return rank_snapshot_lines(_take_rank_snapshots(job.ranks[:_MAX_RANKS]), len(job.ranks), all_frames=all_frames)
 
 
-def _live_document(target: Target, job: RunningJob | None) -> dict[str, Any]:
-    from framedex.live.documents import snapshot_document
+def _build_live_document(target: Target, job: RunningJob | None) -> dict[str, Any]:
+    from framedex.live.documents import build_snapshot_document
 
     if job is None:
-        return snapshot_document(take_snapshot(target))
+        return build_snapshot_document(take_snapshot(target))
     snapshots = _take_rank_snapshots(job.ranks)
     return {
         "job": job.name,
-        "ranks": [{"rank": rank, "look": snapshot_document(snapshot)} for rank, snapshot in snapshots.items()],
+        "ranks": [{"rank": rank, "look": build_snapshot_document(snapshot)} for rank, snapshot in snapshots.items()],
     }
 
 
@@ -102,7 +102,7 @@ def _take_rank_snapshots(ranks: Iterable[RankState]) -> dict[int, ProcessSnapsho
 
 def _show_native(index_path: Path | None, snapshot: ProcessSnapshot, *, all_frames: bool, as_json: bool) -> None:
     from framedex.commands.inputs.native_names import name_native_frames
-    from framedex.commands.output.render_native import native_snapshot_document, native_snapshot_lines
+    from framedex.commands.output.render_native import build_native_snapshot_document, render_native_snapshot_lines
     from framedex.live.native.stopped import read_living_stacks
 
     if snapshot.state in (ProcessState.ENDED, ProcessState.ELSEWHERE):
@@ -114,6 +114,6 @@ def _show_native(index_path: Path | None, snapshot: ProcessSnapshot, *, all_fram
     stacks = read_living_stacks(snapshot.pid)
     names = name_native_frames(stacks, index_path)
     if as_json:
-        print_json(native_snapshot_document(snapshot, stacks, names))
+        print_json(build_native_snapshot_document(snapshot, stacks, names))
     else:
-        print_lines(native_snapshot_lines(snapshot, stacks, names, all_frames=all_frames))
+        print_lines(render_native_snapshot_lines(snapshot, stacks, names, all_frames=all_frames))

@@ -46,8 +46,8 @@ def ranks(
     if as_json:
         print_json(report.document())
     else:
-        from framedex.commands.output.render_ranks import job_lines
+        from framedex.commands.output.render_ranks import render_job_lines
 
-        print_lines(job_lines(report))
+        print_lines(render_job_lines(report))
     if exit_code and report.has_waits:
         ctx.exit(1)

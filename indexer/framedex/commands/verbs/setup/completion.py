@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from framedex.commands.completing.installation import (
-    completion_files,
     detect_shell,
+    find_completion_files,
     install,
     remove,
     script_for_installation,
@@ -35,7 +35,7 @@ def install_completion(shells: tuple[str, ...]) -> None:
         for path in written:
             note(f"Written: {path}")
         if not written:
-            note(f"Already installed for {shell}: {completion_files(shell).script}")
+            note(f"Already installed for {shell}: {find_completion_files(shell).script}")
     note("Completion works in your next shell. `framedex completion remove` removes it.")
 
 

@@ -15,11 +15,11 @@ import click
 
 import framedex
 from framedex.base.errors import FramedexError
-from framedex.base.interpreters import own_code_command, query_interpreter, unusable_interpreter_error
-from framedex.base.plaintext import printable, quote_shell_word
+from framedex.base.interpreters import build_own_code_command, query_interpreter, unusable_interpreter_error
+from framedex.base.plaintext import make_printable, quote_shell_word
 from framedex.base.regularfile import open_regular
 from framedex.commands.inputs.files import to_absolute_path
-from framedex.commands.launching.launch import check_python, find_interpreter, find_runtime, shipped_sources
+from framedex.commands.launching.launch import check_python, find_interpreter, find_runtime, find_shipped_sources
 from framedex.commands.launching.runtimes import Runtime
 from framedex.commands.launching.supervision import supervise
 from framedex.commands.output.atomic_files import write_atomic
@@ -106,15 +106,17 @@ def demo(ctx: click.Context, folder: Path, python: str) -> None:
         [*elsewhere, "trace", _ALLOCATION],
     ):
         _run_step(ctx, step, folder)
-    print_lines([(Span(line),) for line in _next_command_lines(folder)])
+    print_lines([(Span(line),) for line in _render_next_command_lines(folder)])
 
 
 def _run_step(ctx: click.Context, arguments: Sequence[str], folder: Path) -> None:
     """Print a command and run it; exit with its status if it fails."""
-    print_lines([(), _step_heading(arguments)])
+    print_lines([(), _render_step_heading(arguments)])
     sys.stdout.flush()
     cli = f"from framedex.commands.main import cli; cli(prog_name={absolute_typed_command()!r})"
-    with supervise([*own_code_command(cli, ()), *arguments], build_demo_environment(os.environ), folder) as process:
+    with supervise(
+        [*build_own_code_command(cli, ()), *arguments], build_demo_environment(os.environ), folder
+    ) as process:
         status = process.wait()
     if status in (-signal.SIGINT, 128 + signal.SIGINT):
         raise KeyboardInterrupt
@@ -123,23 +125,23 @@ def _run_step(ctx: click.Context, arguments: Sequence[str], folder: Path) -> Non
         ctx.exit(status if status > 0 else 128 - status)
 
 
-def _step_heading(arguments: Sequence[str]) -> Line:
+def _render_step_heading(arguments: Sequence[str]) -> Line:
     command = f"{absolute_typed_command()} {' '.join(map(quote_shell_word, arguments))}"
     comment = "    # the same call, down to the allocation of device memory" if arguments[-1] == _ALLOCATION else ""
     return (Span(f"$ {command}{comment}", "head"),)
 
 
-def _next_command_lines(folder: Path) -> Iterator[str]:
+def _render_next_command_lines(folder: Path) -> Iterator[str]:
     """The next commands for the recording; in a checkout also the commands that walk the stack in editors."""
     framedex_command = absolute_typed_command()
     commands = [f"{framedex_command} {words}" for words in ("calls", f"where {_EXAMPLE_LINE}", "open FILE:LINE")]
     calls, where, to_open = (each.ljust(max(map(len, commands))) for each in commands)
-    named = {"folder": printable(str(folder)), "place": _EXAMPLE_LINE, "called": framedex_command}
+    named = {"folder": make_printable(str(folder)), "place": _EXAMPLE_LINE, "called": framedex_command}
     yield from _NEXT_COMMANDS.format(**named, calls=calls, where=where, open=to_open).splitlines()
     root = find_checkout()
     if root is not None and folder.parent == root:
         program = f"{folder.name}/{PROGRAM_NAME}"
-        yield from _NEXT_IN_CHECKOUT.format(checkout=printable(str(root)), program=program).splitlines()
+        yield from _NEXT_IN_CHECKOUT.format(checkout=make_printable(str(root)), program=program).splitlines()
 
 
 def find_jax_sources(python: str, install: str) -> Path:
@@ -154,12 +156,12 @@ def find_jax_sources(python: str, install: str) -> Path:
         raise unusable_interpreter_error(python, error) from None
     if origin is None:
         raise FramedexError(
-            f"The demo needs JAX, which is not installed for {printable(python)}.",
+            f"The demo needs JAX, which is not installed for {make_printable(python)}.",
             f"Install JAX: `{install}`\nOr name a Python that has JAX: `framedex demo --python PATH`",
         )
     if find_runtime(python) is not Runtime.PJRT:
         raise FramedexError(
-            f"The JAX of {printable(python)} is too old: it does not use PJRT.",
+            f"The JAX of {make_printable(python)} is too old: it does not use PJRT.",
             "Name a Python with a newer JAX: `framedex demo --python PATH`",
         )
     return Path(origin).parent
@@ -178,7 +180,7 @@ def find_mock_sources() -> Path | None:
     """
     root = find_checkout()
     try:
-        folder = root / "native" if root else shipped_sources()
+        folder = root / "native" if root else find_shipped_sources()
     except FileNotFoundError:  # `framedex run` reports the missing files with a remedy
         return None
     return folder if folder.is_dir() else None
@@ -210,7 +212,9 @@ def prepare_demo_folder(folder: Path) -> None:
         if not isinstance(error, OSError):
             raise
         reason = error.strerror or error
-        raise FramedexError(f"{printable(os.fspath(folder))} cannot be created: {reason}.", _OTHER_FOLDER) from None
+        raise FramedexError(
+            f"{make_printable(os.fspath(folder))} cannot be created: {reason}.", _OTHER_FOLDER
+        ) from None
 
 
 def _write_demo_files(folder: Path) -> None:
@@ -221,12 +225,14 @@ def _write_demo_files(folder: Path) -> None:
     foreign_files = [name for name in names if not _is_as_shipped(folder, name)]
     if PROGRAM_NAME in foreign_files:
         raise FramedexError(
-            f"{printable(os.fspath(folder / PROGRAM_NAME))} differs from the demo's program, so it was not replaced.",
+            f"{make_printable(os.fspath(folder / PROGRAM_NAME))} differs from the demo's program, so it was not "
+            "replaced.",
             f"Record it in its folder: `framedex run {PROGRAM_NAME}`\n{_OTHER_FOLDER}",
         )
     if foreign_files:
         raise FramedexError(
-            f"{printable(os.fspath(folder))} contains other files: {printable(foreign_files[0])}. Nothing was written.",
+            f"{make_printable(os.fspath(folder))} contains other files: {make_printable(foreign_files[0])}. "
+            "Nothing was written.",
             _OTHER_FOLDER,
         )
     for name in _DEMO_FILES:

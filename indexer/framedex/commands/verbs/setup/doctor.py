@@ -14,11 +14,11 @@ from framedex.base import words
 from framedex.base.errors import FramedexError
 from framedex.commands import doctor_checks
 from framedex.commands.doctor_checks import Finding, run_checks
-from framedex.commands.inputs.project_index import find_index_path, report_if_changed, settings_here
+from framedex.commands.inputs.project_index import find_index_path, read_settings_here, report_if_changed
 from framedex.commands.output.console import json_option, note, print_json, print_lines
-from framedex.commands.output.documents import capture_document
-from framedex.commands.output.proposals import proposal_line
-from framedex.commands.output.render_answers import problem_lines
+from framedex.commands.output.documents import build_capture_document
+from framedex.commands.output.proposals import render_proposal_line
+from framedex.commands.output.render_answers import render_problem_lines
 from framedex.commands.output.terminal import Span, render_text_line
 from framedex.index.file.values import to_storable
 from framedex.model import SourceProblem
@@ -50,9 +50,9 @@ def doctor(index_path: Path | None, python: str, as_json: bool) -> None:
     found = list(
         run_checks(
             [
-                *doctor_checks.software_checks(),
-                *doctor_checks.recording_checks(python),
-                *doctor_checks.environment_checks(),
+                *doctor_checks.list_software_checks(),
+                *doctor_checks.list_recording_checks(python),
+                *doctor_checks.list_environment_checks(),
             ]
         )
     )
@@ -60,7 +60,7 @@ def doctor(index_path: Path | None, python: str, as_json: bool) -> None:
     sources: SourceHealth | None = None
     path: Path | None = None
     try:
-        path = find_index_path(index_path, settings_here()[0])
+        path = find_index_path(index_path, read_settings_here()[0])
         if path is not None:
             captures, sources = _inspect_index(path)
     except FramedexError as error:
@@ -70,17 +70,19 @@ def doctor(index_path: Path | None, python: str, as_json: bool) -> None:
             {
                 "installation": [asdict(each) for each in found],
                 "index": str(path) if path else None,
-                "captures": [capture_document(capture) for capture in captures],
+                "captures": [build_capture_document(capture) for capture in captures],
                 "sources": asdict(sources) if sources else None,
             }
         )
         return
-    print_lines([line for each in found for line in _finding_lines(each)])
+    print_lines([line for each in found for line in _render_finding_lines(each)])
     if sources is None:
         if path is None:
             note("There is no index here or above. Next: `framedex run SCRIPT`, then `framedex index`.")
         return
-    print_lines([render_text_line(f"index {path}", "head"), *_capture_lines(captures), *_source_lines(sources)])
+    print_lines(
+        [render_text_line(f"index {path}", "head"), *_render_capture_lines(captures), *_render_source_lines(sources)]
+    )
     if not sources.roots:
         note("No source folders. Next: `framedex index --source FOLDER`.")
 
@@ -97,12 +99,12 @@ def _inspect_index(path: Path) -> tuple[list[CaptureRow], SourceHealth]:
     return captures, replace(sources, problems=(*_find_unread_files(sources.roots, read), *sources.problems))
 
 
-def _finding_lines(finding: Finding) -> Iterator[Line]:
+def _render_finding_lines(finding: Finding) -> Iterator[Line]:
     mark = Span("  ") if finding.is_well else Span("! ", "error")
     first, *more = finding.text.split("\n")
-    yield (mark, Span(f"{finding.subject:{_SUBJECT_WIDTH}} ", "head"), *proposal_line(first))
+    yield (mark, Span(f"{finding.subject:{_SUBJECT_WIDTH}} ", "head"), *render_proposal_line(first))
     for line in (*more, *filter(None, [finding.remedy])):
-        yield proposal_line(f"  {'':{_SUBJECT_WIDTH}} {line}", "dim")
+        yield render_proposal_line(f"  {'':{_SUBJECT_WIDTH}} {line}", "dim")
 
 
 def _find_unread_files(roots: Sequence[str], read: Collection[str]) -> Iterator[SourceProblem]:
@@ -119,13 +121,13 @@ def _find_unread_files(roots: Sequence[str], read: Collection[str]) -> Iterator[
         yield SourceProblem(message, len(missing), tuple(missing[:3]))
 
 
-def _capture_lines(captures: list[CaptureRow]) -> Iterator[Line]:
+def _render_capture_lines(captures: list[CaptureRow]) -> Iterator[Line]:
     for capture in captures:
         yield render_text_line(f"capture {capture.id}: {capture.path}", "head")
-        yield from problem_lines(format_all_problems(capture.stops, capture.problems))
+        yield from render_problem_lines(format_all_problems(capture.stops, capture.problems))
 
 
-def _source_lines(sources: SourceHealth) -> Iterator[Line]:
+def _render_source_lines(sources: SourceHealth) -> Iterator[Line]:
     for root in sources.roots:
         missing_mark = "" if Path(root).is_dir() else " (missing)"
         yield render_text_line(f"source folder {root}{missing_mark}", "head")
@@ -139,7 +141,7 @@ def _source_lines(sources: SourceHealth) -> Iterator[Line]:
             f"{words.count(sources.macros, 'macro')} read from #define, to parse the code that uses them"
         )
     for problem in sources.problems:
-        yield proposal_line(f"{words.count(problem.count, problem.unit)}: {problem.message}", "head")
+        yield render_proposal_line(f"{words.count(problem.count, problem.unit)}: {problem.message}", "head")
         more = problem.count - len(problem.examples)
         for path in problem.examples:
             yield render_text_line(f"     {path}")

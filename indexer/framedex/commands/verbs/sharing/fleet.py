@@ -64,7 +64,7 @@ def _print_compacted(result: CompactionResult) -> None:
     )
     swept = result.swept
     if swept.files:
-        note(f"Removed {words.count(swept.files, 'file')} with {words.size(swept.size)}.")
+        note(f"Removed {words.count(swept.files, 'file')} with {words.format_size(swept.size)}.")
     if swept.waiting:
         note(f"{words.count(swept.waiting, 'unused file')} can be deleted in an hour: run compact again then.")
     for problem in swept.left_out:
@@ -87,7 +87,7 @@ def drop_from_fleet(store: str, before: str | None, job: str | None, is_confirme
     if before is None and job is None:
         raise click.UsageError("Give --before DAY, --job JOB, or both.")
     from framedex.fleet.choosing import check_day
-    from framedex.fleet.dropping import drop, extent_to_drop
+    from framedex.fleet.dropping import drop, find_extent_to_drop
     from framedex.fleet.store_root import StoreRoot
     from framedex.index.file.values import to_storable
 
@@ -95,7 +95,7 @@ def drop_from_fleet(store: str, before: str | None, job: str | None, is_confirme
         check_day(before)
     job = None if job is None else to_storable(job)
     place = StoreRoot(store)
-    found = extent_to_drop(place, before, job)
+    found = find_extent_to_drop(place, before, job)
     swept = drop(place, before, job) if is_confirmed else None
     if as_json:
         dropped = {"dropped": is_confirmed, "captures": asdict(found) if found else None}
@@ -106,7 +106,7 @@ def drop_from_fleet(store: str, before: str | None, job: str | None, is_confirme
     else:
         print_lines([render_text_line(_format_dropped(found), "head")])
     if swept is not None and swept.files:
-        note(f"Removed {words.count(swept.files, 'file')} with {words.size(swept.size)}.")
+        note(f"Removed {words.count(swept.files, 'file')} with {words.format_size(swept.size)}.")
     if swept is not None and swept.waiting:
         note(f"{words.count(swept.waiting, 'unused file')} can be deleted in an hour: run drop or compact again then.")
     for problem in () if swept is None else swept.left_out:

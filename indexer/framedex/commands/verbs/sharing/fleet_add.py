@@ -15,7 +15,7 @@ from framedex.base.plaintext import quote_shell_word
 from framedex.commands.inputs.options import store_option
 from framedex.commands.output.bars import progress_on_terminal
 from framedex.commands.output.console import json_option, note, print_error, print_json, print_lines
-from framedex.commands.output.render_answers import problem_lines
+from framedex.commands.output.render_answers import render_problem_lines
 from framedex.commands.output.terminal import render_text_line
 
 if TYPE_CHECKING:
@@ -74,8 +74,8 @@ def add_to_fleet(
         print_json(
             {
                 "store": store,
-                "captures": [_added_document(each) for each in added],
-                "left_out": _refused_documents(refused),
+                "captures": [_build_added_document(each) for each in added],
+                "left_out": _build_refused_documents(refused),
             }
         )
     elif added:
@@ -93,9 +93,9 @@ def _add_captures(
 
     place = StoreRoot(store)
     if scheduler is None and workers is None:
-        from framedex.fleet.cluster.sizes import worthwhile_processes
+        from framedex.fleet.cluster.sizes import count_worthwhile_processes
 
-        workers = worthwhile_processes(captures)
+        workers = count_worthwhile_processes(captures)
     if scheduler is not None:
         from framedex.fleet.cluster.adding import add_by_cluster
         from framedex.fleet.cluster.existing import existing_cluster
@@ -141,10 +141,10 @@ def _print_added(added: AddedCapture) -> None:
     contents = f"{words.count(added.calls, 'call')}, {words.count(added.stacks, 'stack')}"
     remark = "" if added.is_new else " (already in the store)"
     print_lines([render_text_line(f"{added.path}: {origin.capture}{of_job}: {contents}{remark}", "head")])
-    print_lines(problem_lines(added.problems))
+    print_lines(render_problem_lines(added.problems))
 
 
-def _added_document(added: AddedCapture) -> dict[str, Any]:
+def _build_added_document(added: AddedCapture) -> dict[str, Any]:
     origin = added.origin
     return {
         "path": str(added.path),
@@ -159,5 +159,5 @@ def _added_document(added: AddedCapture) -> dict[str, Any]:
     }
 
 
-def _refused_documents(refused: Sequence[tuple[Path, FramedexError]]) -> list[dict[str, str]]:
+def _build_refused_documents(refused: Sequence[tuple[Path, FramedexError]]) -> list[dict[str, str]]:
     return [{"path": str(path), "problem": error.message, "remedy": error.remedy} for path, error in refused]

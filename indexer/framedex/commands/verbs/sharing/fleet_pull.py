@@ -21,7 +21,7 @@ from framedex.commands.inputs.project_index import (
 )
 from framedex.commands.output.bars import progress_on_terminal
 from framedex.commands.output.console import json_option, note, print_error, print_json, print_lines
-from framedex.commands.output.documents import imports_document
+from framedex.commands.output.documents import build_imports_document
 from framedex.commands.output.terminal import render_text_line
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def pull_from_fleet(
     pulled, refused = _pull_captures(path, named_path, store, chosen, settings)
     imported = [done for _, done in pulled]
     if as_json:
-        print_json(imports_document(path, imported) | {"left_out": refused})
+        print_json(build_imports_document(path, imported) | {"left_out": refused})
     else:
         print_lines(render_text_line(_format_pulled(row, done), "head") for row, done in pulled)
     if refused:

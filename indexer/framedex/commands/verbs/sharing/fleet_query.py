@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import visible
+from framedex.base.plaintext import make_visible
 from framedex.base.words import find_nearest_name
 from framedex.commands.inputs.options import store_option
 from framedex.commands.output.console import exit_nothing_found, json_option, note, print_json, print_lines
@@ -74,7 +74,10 @@ def _check_name(name: str, names: list[str]) -> str:
 
 def _answer_lines(answer: QueryResult, limit: int | None) -> Iterator[Line]:
     shown = answer.rows[:limit]
-    cells = [[visible(name) for name in answer.columns], *([_format_value(value) for value in row] for row in shown)]
+    cells = [
+        [make_visible(name) for name in answer.columns],
+        *([_format_value(value) for value in row] for row in shown),
+    ]
     if not shown:
         return
     widths = measure_columns(*cells)
@@ -97,4 +100,4 @@ def _to_json_value(value: Any) -> Any:
 def _format_value(value: Any) -> str:
     if value is None:
         return ""
-    return visible(value if isinstance(value, str) else json.dumps(_to_json_value(value), ensure_ascii=False))
+    return make_visible(value if isinstance(value, str) else json.dumps(_to_json_value(value), ensure_ascii=False))

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex.base import words
-from framedex.base.plaintext import printable
+from framedex.base.plaintext import make_printable
 from framedex.commands.inputs.options import store_option
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import Document
@@ -72,9 +72,9 @@ def compare_fleet_ranks(
         found = compare(connection, job, round(floor * _NS_PER_MS))
         left_out = tuple(connection.left_out)
     if as_json:
-        print_json(ranks_document(found, left_out))
+        print_json(build_ranks_document(found, left_out))
     else:
-        print_lines(ranks_lines(found, limit))
+        print_lines(render_ranks_lines(found, limit))
         for remark in (*found.notes, *left_out):
             note(remark)
         if not found.findings:
@@ -83,10 +83,10 @@ def compare_fleet_ranks(
         ctx.exit(1)
 
 
-def ranks_lines(comparison: Comparison, limit: int) -> Iterator[Line]:
+def render_ranks_lines(comparison: Comparison, limit: int) -> Iterator[Line]:
     """The compared ranks, then the findings, most severe first, at most `limit` (0: all)."""
     members = comparison.members
-    numbers = words.number_ranges([each.rank for each in members])
+    numbers = words.format_ranges([each.rank for each in members])
     yield render_text_line(
         f"{comparison.job}: {words.count(len(members), 'rank')} ({numbers})",
         "head",
@@ -98,21 +98,21 @@ def ranks_lines(comparison: Comparison, limit: int) -> Iterator[Line]:
     shown = comparison.findings[: limit or None]
     for finding in shown:
         yield ()
-        yield from _finding_lines(finding)
+        yield from _render_finding_lines(finding)
     if len(shown) < len(comparison.findings):
         yield ()
         yield render_text_line(f"… {len(comparison.findings) - len(shown):,} more; --json lists all", "dim")
 
 
-def _finding_lines(finding: Finding) -> Iterator[Line]:
+def _render_finding_lines(finding: Finding) -> Iterator[Line]:
     style = "head" if finding.severity is Severity.NOTE else "error"
     ranks = (
-        f"  rank{'' if len(finding.ranks) == 1 else 's'} {words.number_ranges(finding.ranks)}" if finding.ranks else ""
+        f"  rank{'' if len(finding.ranks) == 1 else 's'} {words.format_ranges(finding.ranks)}" if finding.ranks else ""
     )
     yield (Span(f"{finding.severity}: {finding.kind}", style), Span(ranks))
     yield render_text_line(f"    {finding.tells}")
     if finding.path is not None:
-        place = Span(f"{printable(finding.path)}:{finding.line}", "place")
+        place = Span(f"{make_printable(finding.path)}:{finding.line}", "place")
         yield (Span("    "), place, Span(_format_steps(finding), "dim"))
     if finding.delay and not finding.kind.startswith("slow"):
         yield render_text_line(f"    the other ranks waited {words.format_duration(finding.delay)} for it")
@@ -129,7 +129,7 @@ def _format_steps(finding: Finding) -> str:
     return "".join(f"  {part}" for part in (step, times) if part)
 
 
-def ranks_document(comparison: Comparison, left_out: Sequence[str]) -> Document:
+def build_ranks_document(comparison: Comparison, left_out: Sequence[str]) -> Document:
     """The comparison of ranks as a JSON document."""
     loop = comparison.loop
     return {
@@ -149,13 +149,13 @@ def ranks_document(comparison: Comparison, left_out: Sequence[str]) -> Document:
             {"rank": each.rank, "ahead_ns": each.offset, "gains_ns_per_second": each.drift}
             for each in comparison.clocks
         ],
-        "findings": [_finding_document(each) for each in comparison.findings],
+        "findings": [_build_finding_document(each) for each in comparison.findings],
         "notes": list(comparison.notes),
         "left_out": list(left_out),
     }
 
 
-def _finding_document(finding: Finding) -> Document:
+def _build_finding_document(finding: Finding) -> Document:
     document = asdict(finding)
     delay = document.pop("delay")
     return document | {

@@ -123,7 +123,7 @@ def guidebook(
             click.echo(text, standard_output())
         else:
             write_atomic(observations_file, text, "--observations")
-            note(f"Written: {observations_file} ({words.size(len(text))})")
+            note(f"Written: {observations_file} ({words.format_size(len(text))})")
     if site is not None:
         _write_site(observations, site, title, comparands, documentation, repository)
         note(f"Written: {site / 'index.html'} ({words.count(len(observations.runs), 'run')})")

@@ -19,7 +19,7 @@ from framedex.commands.inputs.project_index import (
 )
 from framedex.commands.output.bars import progress_on_terminal
 from framedex.commands.output.console import json_option, note, print_error, print_json, print_lines
-from framedex.commands.output.documents import imports_document
+from framedex.commands.output.documents import build_imports_document
 from framedex.commands.output.render_answers import import_lines
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def import_files(
     readable = [file for file in dict.fromkeys(files) if _is_readable(file)]
     imported = _import_files(path, ctx.obj, readable, value, folders, settings) if readable else []
     if as_json:
-        print_json(imports_document(path, imported))
+        print_json(build_imports_document(path, imported))
     else:
         print_lines(import_lines(imported))
     if len(imported) < len(dict.fromkeys(files)):

@@ -11,14 +11,14 @@ import click
 
 from framedex.base import words
 from framedex.base.errors import FramedexError
-from framedex.base.plaintext import printable, quote_shell_word
+from framedex.base.plaintext import make_printable, quote_shell_word
 from framedex.commands.inputs.options import Choice
 from framedex.commands.inputs.project_index import open_index
 from framedex.commands.inputs.selection import CaptureChoice, CaptureSelection
 from framedex.commands.output.atomic_files import format_total_size, open_atomic
 from framedex.commands.output.bars import progress_on_terminal
 from framedex.commands.output.console import note, print_lines
-from framedex.commands.output.render_answers import problem_lines
+from framedex.commands.output.render_answers import render_problem_lines
 from framedex.commands.output.terminal import Line, render_text_line
 from framedex.model import Metadata
 from framedex.model.scopes import CaptureScope
@@ -127,7 +127,7 @@ def _create_redactor(row: CaptureRow, index: Path, packages: Sequence[str]) -> R
 def _report_lines(capture: int, result: SharingResult, redactor: Redactor | None) -> Iterator[Line]:
     contents = ", ".join(words.count(count, noun) for count, noun in result.contents if count)
     yield render_text_line(f"capture {capture}: {contents}", "head")
-    yield from problem_lines(result.problems)
+    yield from render_problem_lines(result.problems)
     if redactor is None:
         return
     replaced = ", ".join(f"{count:,} x {kind}" for kind, count in redactor.counts().items())
@@ -135,6 +135,6 @@ def _report_lines(capture: int, result: SharingResult, redactor: Redactor | None
     found = list(redactor.remaining_texts())
     yield render_text_line(f"left: {words.count(len(found), 'text')} that may be sensitive{':' if found else ''}")
     for kind, text in islice(found, _MAX_SHOWN):
-        yield render_text_line(f"     {printable(text)}  {kind}")
+        yield render_text_line(f"     {make_printable(text)}  {kind}")
     if len(found) > _MAX_SHOWN:
         yield render_text_line(f"     and {len(found) - _MAX_SHOWN:,} more")

@@ -15,8 +15,8 @@ from framedex.index.ask.call.filters import (
     find_stacks_through,
     find_working_boundaries,
 )
-from framedex.index.ask.call.objects import name_objects, object_names
-from framedex.index.ask.call.python_lines import find_dispatches, python_lines
+from framedex.index.ask.call.objects import name_objects, read_object_names
+from framedex.index.ask.call.python_lines import find_dispatches, read_python_lines
 from framedex.index.ask.name.matching import suggest_boundary
 from framedex.index.file.conventions import IN_JSON, LATEST_FIRST, Row, build_json_list
 from framedex.index.file.paths import is_user_file
@@ -27,8 +27,8 @@ from framedex.index.read.rows import (
     Reader,
     build_call,
     build_capture,
-    frames_by_id,
     read_frame_chain,
+    read_frames_by_id,
 )
 from framedex.index.read.spans import IdRange, iter_call_ranges, iter_calls
 from framedex.index.read.subjects import scope_of_boundary
@@ -136,20 +136,20 @@ class Calls:
 
     def object_names(self, calls: Sequence[CallRow]) -> list[ObjectNames]:
         """Return the names of the argument objects of each call."""
-        return object_names(self.reader, calls)
+        return read_object_names(self.reader, calls)
 
     def python_lines(self, calls: Iterable[CallRow]) -> dict[int, PythonLine]:
         """Return the Python line that led to each call, by call id: of the user's program if there is one.
 
         A call on a thread without Python gets the line that dispatched it, if there is only one candidate.
         """
-        return python_lines(self.reader, {call.id: call.stack for call in calls})
+        return read_python_lines(self.reader, {call.id: call.stack for call in calls})
 
     def profile_totals(self, call_filter: CallFilter, *, by_thread: bool = False) -> list[ProfileTotals]:
         """Return the self and total weight of profile samples by function: one table per value (and thread)."""
-        from framedex.index.ask.call.profiles import profile_totals
+        from framedex.index.ask.call.profiles import read_profile_totals
 
-        return profile_totals(self.reader, call_filter, by_thread=by_thread)
+        return read_profile_totals(self.reader, call_filter, by_thread=by_thread)
 
     def totals(self, call_filter: CallFilter, *, by_thread: bool = False) -> list[FunctionTotals]:
         """Return the totals of the calls that pass the filter by boundary function, most self time first."""
@@ -246,7 +246,7 @@ class Calls:
             return None
         leaf, python_leaf, outcome, is_truncated = stack
         native, python = read_frame_chain(self.reader, leaf), read_frame_chain(self.reader, python_leaf)
-        frames = frames_by_id(self.reader, {*native, *python})
+        frames = read_frames_by_id(self.reader, {*native, *python})
         return Trace(
             call=found,
             capture=build_capture(capture),
@@ -281,5 +281,5 @@ class Calls:
         """
         row = self.reader.row("SELECT leaf, python_leaf, site_leaf FROM stacks WHERE id = ?", stack_id)
         chains = [read_frame_chain(self.reader, leaf) for leaf in row or () if leaf]
-        frames = frames_by_id(self.reader, {frame for each in chains for frame in each})
+        frames = read_frames_by_id(self.reader, {frame for each in chains for frame in each})
         return [tuple(frames[frame] for frame in each) for each in chains]

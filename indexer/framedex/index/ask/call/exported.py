@@ -9,11 +9,11 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from framedex.index.ask.call.filters import PassingCalls, find_passing_calls, slice_ids
-from framedex.index.ask.call.objects import object_ranges
-from framedex.index.ask.call.python_lines import lines_of_nodes
+from framedex.index.ask.call.objects import read_object_ranges
+from framedex.index.ask.call.python_lines import read_lines_of_nodes
 from framedex.index.file.conventions import IN_JSON, PYTHON_LEAF, Row, build_json_list
 from framedex.index.file.values import to_unsigned
-from framedex.index.read.rows import CALL_COLUMNS, Reader, build_call, frames_by_id
+from framedex.index.read.rows import CALL_COLUMNS, Reader, build_call, read_frames_by_id
 from framedex.index.read.spans import IdRange
 from framedex.model.totals import CallWeights, KindRow, LinkRow, StackRow, ThreadRow
 
@@ -95,7 +95,7 @@ class ExportedCalls:
 
     def frames(self, frames: Iterable[int]) -> dict[int, FrameRow]:
         """Return frames by id."""
-        return frames_by_id(self.reader, frames)
+        return read_frames_by_id(self.reader, frames)
 
     def binaries(self, frames: Iterable[int]) -> dict[int, BinaryId]:
         """Return the binaries of native frames, by frame id."""
@@ -110,7 +110,7 @@ class ExportedCalls:
 
     def lines(self, nodes: Iterable[int]) -> dict[int, PythonLine]:
         """Return the Python line of each tree path that has one, by its innermost node."""
-        return lines_of_nodes(self.reader, nodes)
+        return read_lines_of_nodes(self.reader, nodes)
 
     def devices(self) -> dict[tuple[int, str], str]:
         """Return device names (`device#1`) by capture and hexadecimal address, if only one device had that address."""
@@ -206,7 +206,7 @@ class ExportedCalls:
             f" WHERE o.id BETWEEN ? AND ? AND o.size > 0 AND c.id = o.created_call AND c.id BETWEEN ? AND ?"
             f"{part.condition}{grouping}"
         )
-        for first, last in object_ranges(self.reader, part.capture):
+        for first, last in read_object_ranges(self.reader, part.capture):
             for portion in slice_ids(IdRange(first, first, last), backwards=False):
                 rows = self.reader.rows(query, *portion, part.id_range.first, part.id_range.last, *part.parameters)
                 for kind, label, size in self._label_rows(part, rows, label_of):

@@ -258,7 +258,7 @@ def _find_frames_on_line(reader: Reader, path: str, line: int) -> list[int]:
         " AND EXISTS (SELECT 1 FROM frames WHERE file = f.id)",
         path,
     )
-    conditions = (LineQuery(reader, file, line).lines_condition("fr", [line]) for (file,) in files)
+    conditions = (LineQuery(reader, file, line).build_lines_condition("fr", [line]) for (file,) in files)
     return [frame for each in conditions for (frame,) in reader.rows(f"SELECT fr.id FROM frames fr WHERE {each}")]
 
 

@@ -14,7 +14,7 @@ from framedex.index.file.values import to_signed, to_unsigned
 from framedex.index.read.rows import Reader, decode_arguments
 from framedex.model import CallRow, ObjectRow
 from framedex.programs.objects import ObjectField, find_boundary_function
-from framedex.programs.objects.table import fields_of_type, iterate_objects, parse_address
+from framedex.programs.objects.table import find_fields_of_type, iterate_objects, parse_address
 
 _NAME = re.compile(r"(?P<type>[a-z0-9_]+)#(?P<number>\d{1,18})")
 _CALLS_PER_PORTION = 5_000
@@ -64,7 +64,7 @@ class Objects:
         )
         for type_id, of_capture in types:
             passed = 0
-            ranges = object_ranges(self.reader, of_capture)
+            ranges = read_object_ranges(self.reader, of_capture)
             for first, last in ranges:
                 # Objects numbered by birth have `number - 1` births before this one.
                 begin = first + max(number - 1 - passed, 0)
@@ -89,7 +89,7 @@ class Objects:
         )
 
 
-def object_ranges(reader: Reader, capture: int) -> list[tuple[int, int]]:
+def read_object_ranges(reader: Reader, capture: int) -> list[tuple[int, int]]:
     """Return the id ranges of a capture's objects, in order of birth."""
     query = "SELECT first_object, last_object FROM object_ranges WHERE capture = ? ORDER BY first_object"
     return [(first, last) for first, last in reader.rows(query, capture)]
@@ -137,7 +137,7 @@ def find_calls_of_object(reader: Reader, name: str, capture: int | None) -> Obje
         f'"{found.address:#x}"',
     )
     conditions, parameters = ["0"], list[object]()
-    for field, functions in fields_of_type(found.type).items():
+    for field, functions in find_fields_of_type(found.type).items():
         called = [boundaries[function] for function in functions if function in boundaries]
         arguments_with_object = [
             identifier
@@ -152,11 +152,11 @@ def find_calls_of_object(reader: Reader, name: str, capture: int | None) -> Obje
 
 def name_objects(reader: Reader, calls: Sequence[CallRow]) -> list[CallRow]:
     """Return the calls with the names of their argument objects."""
-    named = zip(calls, object_names(reader, calls), strict=True)
+    named = zip(calls, read_object_names(reader, calls), strict=True)
     return [replace(call, objects=names) if names else call for call, names in named]
 
 
-def object_names(reader: Reader, calls: Sequence[CallRow]) -> list[ObjectNames]:
+def read_object_names(reader: Reader, calls: Sequence[CallRow]) -> list[ObjectNames]:
     """Return the names of the argument objects of each call."""
     names: list[ObjectNames] = [{} for _ in calls]
     for first in range(0, len(calls), _CALLS_PER_PORTION):
@@ -200,7 +200,7 @@ class _ObjectLookup:
         first, last = min(times), max(times)
         self._ranges = [
             _CreatedObjects(reader, *ids, born_before=first, born_by=last)
-            for ids in reversed(object_ranges(reader, capture))
+            for ids in reversed(read_object_ranges(reader, capture))
         ]
 
     def find_number(self, kind: str, address: int, time: int) -> int | None:

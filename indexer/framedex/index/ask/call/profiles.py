@@ -42,7 +42,7 @@ _ROUNDING_NS = 1_000
 """Tolerance in ns between the times of two captures, from rounding of their start times in the index."""
 
 
-def profile_totals(reader: Reader, call_filter: CallFilter, *, by_thread: bool) -> list[ProfileTotals]:
+def read_profile_totals(reader: Reader, call_filter: CallFilter, *, by_thread: bool) -> list[ProfileTotals]:
     """Return the totals of the samples that pass the filter: one per value (and thread), most weight first.
 
     If the filter reads single samples, samples weighted by anything but time count once each.

@@ -13,8 +13,8 @@ from framedex.index.read.rows import (
     Reader,
     build_location_columns,
     build_location_joins,
-    frames_by_id,
     read_frame_chain,
+    read_frames_by_id,
 )
 from framedex.model import LinkEvidence, Location, LocationEvidence, PythonLine
 
@@ -27,20 +27,20 @@ _CALL_LOCATION_KEY = "options.call_location"
 _PATH_AND_LINE = re.compile(r"(?P<path>/.*):(?P<line>\d{1,9})")
 
 
-def python_lines(reader: Reader, stacks: Mapping[int, int]) -> dict[int, PythonLine]:
+def read_python_lines(reader: Reader, stacks: Mapping[int, int]) -> dict[int, PythonLine]:
     """Return, for each call (id: stack) with Python, the innermost line of the user's program, otherwise of any Python.
 
     A call whose stack has no Python gets the line that dispatched it, unless several lines may have.
     """
-    node_of = python_nodes(reader, stacks.values())
-    lines = lines_of_nodes(reader, node_of.values())
+    node_of = read_python_nodes(reader, stacks.values())
+    lines = read_lines_of_nodes(reader, node_of.values())
     found = {call: lines[node_of[stack]] for call, stack in stacks.items() if node_of.get(stack, 0) in lines}
     return found | _find_dispatch_lines(reader, stacks.keys() - found.keys())
 
 
 def _find_dispatch_lines(reader: Reader, calls: Iterable[int]) -> dict[int, PythonLine]:
     linked = find_dispatch_nodes(reader, calls)
-    lines = lines_of_nodes(reader, {node for links in linked.values() for node, _ in links})
+    lines = read_lines_of_nodes(reader, {node for links in linked.values() for node, _ in links})
     found = {}
     for call, links in linked.items():
         dispatch_lines = {replace(lines[node], link=how) for node, how in links if node in lines}
@@ -49,7 +49,7 @@ def _find_dispatch_lines(reader: Reader, calls: Iterable[int]) -> dict[int, Pyth
     return found
 
 
-def lines_of_nodes(reader: Reader, nodes: Iterable[int]) -> dict[int, PythonLine]:
+def read_lines_of_nodes(reader: Reader, nodes: Iterable[int]) -> dict[int, PythonLine]:
     """Return the Python line of each tree path that has one, by the path's innermost node."""
     rows = reader.rows(
         f"SELECT n.id, fn.name, {build_location_columns('fr')} FROM json_each(?) s JOIN nodes n ON n.id = s.value"
@@ -62,14 +62,14 @@ def lines_of_nodes(reader: Reader, nodes: Iterable[int]) -> dict[int, PythonLine
     return {node: PythonLine(function, urls.add_url(place)) for node, function, place in located if place is not None}
 
 
-def outward_lines(reader: Reader, stacks: Iterable[int]) -> dict[int, tuple[PythonLine, ...]]:
+def read_outward_lines(reader: Reader, stacks: Iterable[int]) -> dict[int, tuple[PythonLine, ...]]:
     """Return the user's lines that led to each stack's innermost user line, nearest first."""
-    node_of = python_nodes(reader, stacks)
-    found = outward_lines_of_nodes(reader, node_of.values())
+    node_of = read_python_nodes(reader, stacks)
+    found = read_outward_lines_of_nodes(reader, node_of.values())
     return {stack: found.get(node, ()) for stack, node in node_of.items()}
 
 
-def outward_lines_of_nodes(reader: Reader, nodes: Iterable[int]) -> dict[int, tuple[PythonLine, ...]]:
+def read_outward_lines_of_nodes(reader: Reader, nodes: Iterable[int]) -> dict[int, tuple[PythonLine, ...]]:
     """Return the user's lines that led to the innermost user line of tree paths, by the path's innermost node."""
     rows = reader.rows(
         "WITH RECURSIVE up(leaf, node) AS ("
@@ -79,7 +79,7 @@ def outward_lines_of_nodes(reader: Reader, nodes: Iterable[int]) -> dict[int, tu
         ") SELECT leaf, node FROM up",
         build_json_list(sorted(set(nodes))),
     )
-    lines = lines_of_nodes(reader, {node for _, node in rows})
+    lines = read_lines_of_nodes(reader, {node for _, node in rows})
     found: dict[int, list[PythonLine]] = {}
     for leaf, node in rows:  # breadth first: the nearest line of each leaf comes first
         if node in lines:
@@ -87,7 +87,7 @@ def outward_lines_of_nodes(reader: Reader, nodes: Iterable[int]) -> dict[int, tu
     return {leaf: tuple(way[1:]) for leaf, way in found.items()}
 
 
-def python_nodes(reader: Reader, stacks: Iterable[int]) -> dict[int, int]:
+def read_python_nodes(reader: Reader, stacks: Iterable[int]) -> dict[int, int]:
     """Return the innermost node of each stack on its path out to Python."""
     query = f"SELECT s.id, {PYTHON_LEAF} FROM stacks s WHERE s.id {IN_JSON}"
     return dict(reader.rows(query, build_json_list(sorted(set(stacks)))))
@@ -103,7 +103,7 @@ def find_dispatches(reader: Reader, call: CallRow) -> tuple[CallDispatch, ...]:
         call.id,
     )
     chains = {node: read_frame_chain(reader, node) for _, _, node in rows}
-    frames = frames_by_id(reader, {frame for each in chains.values() for frame in each})
+    frames = read_frames_by_id(reader, {frame for each in chains.values() for frame in each})
     call_location = _parse_call_location(call)
     return (
         *([CallDispatch(LinkEvidence.TOLD, location=call_location)] if call_location is not None else []),

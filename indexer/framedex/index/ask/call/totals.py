@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from framedex.index.ask.call.filters import PassingCalls, find_passing_calls
 from framedex.index.file.conventions import IN_JSON, Row, build_json_list, json_item
-from framedex.index.file.values import bucket_to_duration, duration_to_bucket
+from framedex.index.file.values import convert_bucket_to_duration, convert_duration_to_bucket
 from framedex.index.read.rows import Reader
 from framedex.index.read.spans import KIND_TABLES
 from framedex.model import CallFilter, FunctionTotals
@@ -166,7 +166,7 @@ def _add_durations(reader: Reader, groups: _Groups, part: PassingCalls, *, by_th
 
 def _count_duration(group: _CallGroup, duration: int, calls: int, *, is_exact: bool) -> None:
     group.is_exact = is_exact
-    group.durations[duration if is_exact else duration_to_bucket(duration)] += calls
+    group.durations[duration if is_exact else convert_duration_to_bucket(duration)] += calls
 
 
 def _read_durations(reader: Reader, part: PassingCalls, *, by_thread: bool) -> Iterator[Row]:
@@ -210,5 +210,5 @@ def _compute_quantiles(group: _CallGroup, percents: Sequence[int]) -> list[int]:
     for value in sorted(group.durations):
         passed += group.durations[value]
         while len(found) < len(ranks) and passed >= ranks[len(found)]:
-            found.append(value if group.is_exact else min(bucket_to_duration(value), group.longest[0]))
+            found.append(value if group.is_exact else min(convert_bucket_to_duration(value), group.longest[0]))
     return found or [0] * len(ranks)

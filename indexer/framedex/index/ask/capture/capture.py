@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from framedex.index.ask.capture.contents import boundary_totals, calls_of_boundary
+from framedex.index.ask.capture.contents import read_boundary_totals, read_calls_of_boundary
 from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.file.values import build_location, to_signed, to_storable
 from framedex.index.read.locations import read_builds
@@ -95,7 +95,7 @@ def named_handler(subject: CaptureQuery, frame: int) -> tuple[str | None, NamedF
     return signature, next(map(_build_frame, rows), None)
 
 
-def recorded_builds(subject: CaptureQuery) -> tuple[Build, ...]:
+def read_recorded_builds(subject: CaptureQuery) -> tuple[Build, ...]:
     """Return the recorded components."""
     return tuple(read_builds(subject.reader, subject.capture))
 
@@ -118,9 +118,9 @@ def _build_frame(columns: Row) -> NamedFrame:
 class CaptureContents(CaptureQuery):
     """The contents of one capture. These queries may read the whole capture."""
 
-    boundaries = boundary_totals
-    calls = calls_of_boundary
-    builds = recorded_builds
+    boundaries = read_boundary_totals
+    calls = read_calls_of_boundary
+    builds = read_recorded_builds
     named_frames = named_frames
     named_handler = named_handler
     recorded_states = recorded_states

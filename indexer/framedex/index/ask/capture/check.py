@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from framedex.base import words
 from framedex.index.ask.call.objects import name_objects
-from framedex.index.ask.call.python_lines import python_lines
+from framedex.index.ask.call.python_lines import read_python_lines
 from framedex.index.ask.capture.violations import find_violations
 from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.read.rows import Reader, decode_arguments
@@ -19,7 +19,7 @@ from framedex.model import CaptureRow, Check, Finding, Metadata, PythonLine, Sev
 from framedex.plugins.validation import RULES_BY_NAME
 from framedex.programs.sizes import find_unused_donations
 from framedex.texts.captures import format_data_problems, format_early_stop, format_unrecorded_queries
-from framedex.texts.errors import ErrorCode, error_name, format_message_with_code
+from framedex.texts.errors import ErrorCode, format_message_with_code, name_error
 
 _MAX_NAMES = 5  # limit of object names in a finding
 _DISPATCHED_FROM = "(SELECT min(l.node) FROM call_links l WHERE l.call = c.id)"
@@ -51,7 +51,9 @@ def check_capture(subject: CaptureQuery) -> Check:
     found += _find_violations(reader, capture, is_whole=not skipped)
     if not skipped:
         found += [*_find_lifetime_violations(reader, capture), *_find_undestroyed(reader, capture)]
-    lines = python_lines(reader, {group.finding.call: group.stack for group in found} | _earlier_stacks(reader, found))
+    lines = read_python_lines(
+        reader, {group.finding.call: group.stack for group in found} | _read_earlier_stacks(reader, found)
+    )
     order = list(Severity)
     findings = sorted(
         _merge_findings(found, lines), key=lambda each: (order.index(each.severity), each.kind, -each.count, each.call)
@@ -187,7 +189,7 @@ def _find_unused_donations(reader: Reader, capture: CaptureRow) -> Iterator[_Fin
         lines = [f"cannot reuse the memory of {words.count(len(unused), 'donated argument')}"]
         for each in unused[:_MAX_NAMES]:
             argument = signature["arguments"][each.argument]
-            size = f", {words.size(each.size)}" if each.size >= 0 else ""
+            size = f", {words.format_size(each.size)}" if each.size >= 0 else ""
             lines.append(f"argument {argument['name'] or each.argument}: {argument['type']}{size}; {each.reason}")
         if len(unused) > _MAX_NAMES:
             lines.append(f"and {words.count(len(unused) - _MAX_NAMES, 'more argument')}")
@@ -220,7 +222,7 @@ def _find_lifetime_violations(reader: Reader, capture: CaptureRow) -> Iterator[_
         rule = RULES_BY_NAME[kind]
         message = rule.format_message(noun, earlier)
         if error > 0:
-            message += f", and returned {error_name(error)}"
+            message += f", and returned {name_error(error)}"
         finding = Finding(kind, rule.severity, message, function, 1, call, earlier_call)
         yield _FindingGroup(finding, stack, names=[(call, f"{noun}#{number}")])
 
@@ -315,7 +317,7 @@ class _CreatedCounts:
         return self._linked
 
 
-def _earlier_stacks(reader: Reader, groups: Iterable[_FindingGroup]) -> dict[int, int]:
+def _read_earlier_stacks(reader: Reader, groups: Iterable[_FindingGroup]) -> dict[int, int]:
     """Return the stacks of the earlier calls of findings, by call."""
     calls = [group.finding.earlier_call for group in groups if group.finding.earlier_call is not None]
     query = f"SELECT c.id, k.stack FROM call_rows c JOIN call_kinds k ON k.id = c.kind WHERE c.id {IN_JSON}"

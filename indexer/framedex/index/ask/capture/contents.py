@@ -59,7 +59,7 @@ UNION SELECT id FROM captures WHERE is_on_mock
 """  # jaxlib 0.4.13's boundary, tpu_executor, exists only for the mock
 
 
-def captures_on_mock(reader: Reader) -> frozenset[int]:
+def read_captures_on_mock(reader: Reader) -> frozenset[int]:
     """Return the ids of captures that were recorded on the mock TPU."""
     return frozenset(capture for (capture,) in reader.rows(_MOCK_CAPTURES))
 
@@ -97,7 +97,7 @@ def _read_tree(reader: Reader, capture: int) -> CaptureTree:
     return CaptureTree(tuple(nodes), tuple(StackEnd(*row) for row in ends))
 
 
-def boundary_totals(subject: CaptureQuery, text: str = "") -> list[BoundaryTotals]:
+def read_boundary_totals(subject: CaptureQuery, text: str = "") -> list[BoundaryTotals]:
     """Return the boundary functions of the capture, longest total duration first; a text restricts their calls.
 
     A call contains the text if its boundary function, an argument, or a function or file of its stack contains the
@@ -136,7 +136,7 @@ def _sum_matching_calls(reader: Reader, capture: int, matches: _TextMatches) -> 
     )
 
 
-def calls_of_boundary(
+def read_calls_of_boundary(
     subject: CaptureQuery,
     boundary: int,
     text: str = "",

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from framedex.index.ask.capture.contents import CaptureTree, StackEnd, read_capture_tree, read_nested_durations
-from framedex.index.read.rows import frames_by_id
+from framedex.index.read.rows import read_frames_by_id
 from framedex.index.read.subjects import CaptureQuery
 from framedex.model import FlameGraph, FlameKind, FlameNode, FrameRole, FrameRow, Language
 
@@ -38,7 +38,7 @@ def build_flame_graph(
     ends = [end for end in tree.ends if boundary is None or end.boundary == boundary]
     nested = read_nested_durations(reader, capture) if boundary is None else {}
     names: dict[int, str] = dict(reader.rows("SELECT id, name FROM boundaries"))
-    builder = _GraphBuilder(tree, frames_by_id(reader, {frame for _, _, frame in tree.nodes}), with_glue)
+    builder = _GraphBuilder(tree, read_frames_by_id(reader, {frame for _, _, frame in tree.nodes}), with_glue)
     builder.add([end for end in ends if not end.python_leaf], nested, names, builder.root)
     unmerged = [end for end in ends if end.python_leaf]
     if unmerged:

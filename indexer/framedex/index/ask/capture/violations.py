@@ -30,7 +30,7 @@ from framedex.plugins.validation.handles import (
     JUDGED_TYPES,
     MORE_VALUES,
     NULL_OBJECT,
-    created_lists,
+    find_created_lists,
     find_null_handles,
     find_refused_buffers,
     find_unknown_handles,
@@ -161,7 +161,7 @@ class _ApiCalls:
 
     def _has_hidden_objects(self) -> bool:
         """Whether the list of created objects of any call is missing, empty or truncated."""
-        for function, field in created_lists():
+        for function, field in find_created_lists():
             if function not in self.functions:
                 continue
             known = (f'"{field}": [', f'"{field}": null')

@@ -267,7 +267,7 @@ def _compare_traces(before: CompileNote, after: CompileNote, *, has_new_types: b
             yield ChangeCause.ARGUMENTS, _ChangeSubject(f"the structure of {subject}"), was, now
     for subject, was, now in _compare_keys(old, new, "static data"):
         yield ChangeCause.STATIC_DATA, _ChangeSubject(subject), was, now
-    usual = dict(_values_by_subject(new, "usual setting")) | dict(_values_by_subject(old, "usual setting"))
+    usual = dict(_group_values_by_subject(new, "usual setting")) | dict(_group_values_by_subject(old, "usual setting"))
     for subject, was, now in _compare_keys(old, new, "setting"):
         first = usual.get(subject, _NOT_SET)
         old_value, new_value = (first if value is _NOT_GIVEN else value for value in (was, now))
@@ -293,14 +293,14 @@ _Keys = tuple[tuple[str, str, str], ...]
 
 def _compare_keys(before: _Keys, after: _Keys, kind: str) -> Iterator[tuple[str, str, str]]:
     """Yield the subjects of one kind whose values differ, with both values."""
-    old, new = dict(_values_by_subject(before, kind)), dict(_values_by_subject(after, kind))
+    old, new = dict(_group_values_by_subject(before, kind)), dict(_group_values_by_subject(after, kind))
     for subject in dict.fromkeys((*old, *new)):
         was, now = old.get(subject, _NOT_GIVEN), new.get(subject, _NOT_GIVEN)
         if was != now:
             yield subject, was, now
 
 
-def _values_by_subject(keys: _Keys, kind: str) -> Iterator[tuple[str, str]]:
+def _group_values_by_subject(keys: _Keys, kind: str) -> Iterator[tuple[str, str]]:
     return ((subject, value) for known, subject, value in keys if known == kind)
 
 

@@ -7,10 +7,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 from framedex.index.ask.call.python_lines import (
-    lines_of_nodes,
-    outward_lines,
-    outward_lines_of_nodes,
-    python_lines,
+    read_lines_of_nodes,
+    read_outward_lines,
+    read_outward_lines_of_nodes,
+    read_python_lines,
 )
 from framedex.index.ask.costs.cache_misses import find_cache_misses
 from framedex.index.ask.costs.changes import (
@@ -32,7 +32,7 @@ from framedex.index.ask.costs.compile_inputs import (
     remove_identities,
     to_id_list,
 )
-from framedex.index.ask.costs.phases import Phase, captures_with_phases, read_separate_phases
+from framedex.index.ask.costs.phases import Phase, read_captures_with_phases, read_separate_phases
 from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.file.paths import is_installed
 from framedex.index.read.rows import Reader
@@ -162,12 +162,12 @@ class _FunctionRow:
     key: tuple[str, str | PythonLine | None] | None
 
 
-def compiles(reader: Reader, *, all_lines: bool) -> Table[Compiles]:
+def read_compiles(reader: Reader, *, all_lines: bool) -> Table[Compiles]:
     """Return a row per line and function, longest total duration first; `all_lines` adds the path to the line."""
     calls = read_compile_calls(reader)
     lines = _find_lines(reader, calls)
     function_of = find_functions(reader, calls)
-    outward = outward_lines(reader, {each.stack for each in calls}) if all_lines else {}
+    outward = read_outward_lines(reader, {each.stack for each in calls}) if all_lines else {}
     rows: dict[tuple[PythonLine | None, tuple[PythonLine, ...], JittedFunction], _CompileRow] = {}
     known_rows: dict[tuple[int | None, int | None, int], _FunctionRow] = {}
     object_of = _read_function_objects(read_texts(reader, {each.note for each in calls}, parse_note))
@@ -233,10 +233,10 @@ def _sum_preparations(
     reader: Reader, *, all_lines: bool
 ) -> dict[tuple[PythonLine | None, tuple[PythonLine, ...], str], _Preparation]:
     """Return JAX's work before compilations by line, its callers (with `all_lines`) and module name of the function."""
-    phases = [phase for capture in captures_with_phases(reader) for phase in read_separate_phases(reader, capture)]
+    phases = [phase for capture in read_captures_with_phases(reader) for phase in read_separate_phases(reader, capture)]
     nodes = {phase.root.node for phase in phases}
-    lines = lines_of_nodes(reader, nodes)
-    outward = outward_lines_of_nodes(reader, nodes) if all_lines else {}
+    lines = read_lines_of_nodes(reader, nodes)
+    outward = read_outward_lines_of_nodes(reader, nodes) if all_lines else {}
     found: dict[tuple[PythonLine | None, tuple[PythonLine, ...], str], _Preparation] = {}
     for phase in phases:
         root = phase.root
@@ -245,7 +245,7 @@ def _sum_preparations(
     return found
 
 
-def captures_with_compiles(reader: Reader) -> list[int]:
+def read_captures_with_compiles(reader: Reader) -> list[int]:
     """Return the captures with a compilation, or with a load from a compilation cache."""
     return [capture for (capture,) in reader.rows("SELECT DISTINCT capture FROM compilations")]
 
@@ -264,12 +264,12 @@ class _CompileLines:
 def _find_lines(reader: Reader, calls: Sequence[CompileCall]) -> _CompileLines:
     """Return the lines of the calls; a stack with Python is looked up once, because its calls share a line."""
     call_of_stack = {each.stack: each.call for each in calls}
-    found = python_lines(reader, {call: stack for stack, call in call_of_stack.items()})
+    found = read_python_lines(reader, {call: stack for stack, call in call_of_stack.items()})
     of_stacks = {
         stack: found[call] for stack, call in call_of_stack.items() if call in found and found[call].link is None
     }
     others = {each.call: each.stack for each in calls if each.stack not in of_stacks}
-    return _CompileLines(of_stacks, python_lines(reader, others) if others else {})
+    return _CompileLines(of_stacks, read_python_lines(reader, others) if others else {})
 
 
 def _find_changes(reader: Reader, rows: Collection[_CompileRow]) -> list[tuple[CompileChange, ...]]:
@@ -339,7 +339,7 @@ class CompiledProgram:
         return replace(self, known=replace(self.known, options=None))
 
 
-def compiled_programs(reader: Reader, calls: Collection[int]) -> dict[int, CompiledProgram]:
+def read_compiled_programs(reader: Reader, calls: Collection[int]) -> dict[int, CompiledProgram]:
     """Return the programs by the calls that compiled them."""
     rows = reader.rows(
         f"SELECT call, program, options, noted FROM compilations WHERE call {IN_JSON}", build_json_list(sorted(calls))
@@ -356,7 +356,7 @@ def compiled_programs(reader: Reader, calls: Collection[int]) -> dict[int, Compi
     return {call: CompiledProgram(known[key], ops.get(key[0], Counter())) for call, key in keys.items()}
 
 
-def changes_between(previous: CompiledProgram, after: CompiledProgram) -> tuple[CompileChange, ...]:
+def compare_programs(previous: CompiledProgram, after: CompiledProgram) -> tuple[CompileChange, ...]:
     """Return the changes from one program to the other; empty if they are identical."""
     found = summarize_changes([(compare_compilations(previous.known, after.known), 1)])
     return tuple(change for change in found if change.cause is not ChangeCause.SAME)

@@ -53,7 +53,7 @@ def read_compile_calls(reader: Reader) -> list[CompileCall]:
     rows = reader.rows(
         "SELECT x.call, x.capture, x.program, x.options, x.noted, c.duration, k.error, k.stack, x.problem"
         " FROM compilations x JOIN call_rows c ON c.id = x.call JOIN call_kinds k ON k.id = c.kind"
-        f" WHERE 1{reader.scope.capture_condition('x')} ORDER BY x.call"
+        f" WHERE 1{reader.scope.build_capture_condition('x')} ORDER BY x.call"
     )
     return [CompileCall._make(row) for row in rows]
 

@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from framedex.index.ask.call.python_lines import lines_of_nodes, outward_lines, outward_lines_of_nodes, python_lines
+from framedex.index.ask.call.python_lines import (
+    read_lines_of_nodes,
+    read_outward_lines,
+    read_outward_lines_of_nodes,
+    read_python_lines,
+)
 from framedex.index.ask.costs.program_peaks import read_program_peak
 from framedex.index.read.rows import Reader
 from framedex.model import (
@@ -43,7 +48,7 @@ _LongestWait = tuple[str | None, int | None, PythonLine | None]  # event, run an
 _WaitNumbers = tuple[int, int, int, int, int, int, int, int, _LongestWait]
 
 
-def memory(reader: Reader, *, all_lines: bool) -> Table[DeviceMemory]:
+def read_memory(reader: Reader, *, all_lines: bool) -> Table[DeviceMemory]:
     """Return the memory of each device, largest peak first, with its lines, largest share of the peak first.
 
     `all_lines` splits lines by the outward program lines, which are reported too.
@@ -69,7 +74,7 @@ def _read_device(reader: Reader, row: tuple[Any, ...], find_program: _FindProgra
     return DeviceMemory(*figures, *parts)
 
 
-def captures_with_memory(reader: Reader) -> frozenset[int]:
+def read_captures_with_memory(reader: Reader) -> frozenset[int]:
     """Return the captures with device memory data."""
     return frozenset(row[0] for row in reader.rows(f"SELECT capture FROM memory_devices WHERE {_IN_SCOPE}"))
 
@@ -83,8 +88,8 @@ def _read_memory_lines(reader: Reader, capture: int, device: str, *, all_lines: 
         *(capture, device, all_lines),
     )
     nodes = [node for node, *_ in rows]
-    lines = lines_of_nodes(reader, nodes)
-    outward = outward_lines_of_nodes(reader, nodes) if all_lines else {}
+    lines = read_lines_of_nodes(reader, nodes)
+    outward = read_outward_lines_of_nodes(reader, nodes) if all_lines else {}
     return tuple(LineMemory(lines.get(node), outward.get(node, ()), *values) for node, *values in rows)
 
 
@@ -94,7 +99,7 @@ def _read_failures(reader: Reader, capture: int, device: str, find_program: _Fin
         " ORDER BY call",
         *(capture, device),
     )
-    lines = lines_of_nodes(reader, [row[2] for row in rows])
+    lines = read_lines_of_nodes(reader, [row[2] for row in rows])
     return tuple(
         OutOfMemory(
             *(call, time, lines.get(node), wanted, alive, _read_held_memory(reader, call)),
@@ -107,7 +112,7 @@ def _read_failures(reader: Reader, capture: int, device: str, find_program: _Fin
 def _read_held_memory(reader: Reader, call: int) -> tuple[LiveBuffers, ...]:
     query = "SELECT node, buffers, bytes FROM memory_held WHERE call = ? ORDER BY bytes DESC, node"
     rows = reader.rows(query, call)
-    lines: dict[int, PythonLine] = lines_of_nodes(reader, [node for node, _, _ in rows])
+    lines: dict[int, PythonLine] = read_lines_of_nodes(reader, [node for node, _, _ in rows])
     return tuple(LiveBuffers(lines.get(node), buffers, size) for node, buffers, size in rows)
 
 
@@ -127,11 +132,11 @@ class _TransferKind:
     latest_call: int
 
 
-def transfers(reader: Reader, *, all_lines: bool) -> Table[Transfers]:
+def read_transfers(reader: Reader, *, all_lines: bool) -> Table[Transfers]:
     """Return a row per line, direction and API, most bytes first; `all_lines` splits rows by the path to the line."""
     transfer_kinds = _read_transfers(reader)
-    lines = python_lines(reader, {each.latest_call: each.stack for each in transfer_kinds})
-    outward = outward_lines(reader, {each.stack for each in transfer_kinds}) if all_lines else {}
+    lines = read_python_lines(reader, {each.latest_call: each.stack for each in transfer_kinds})
+    outward = read_outward_lines(reader, {each.stack for each in transfer_kinds}) if all_lines else {}
     rows: dict[tuple[object, ...], list[_TransferKind]] = {}
     for each in transfer_kinds:
         where = _find_transfer_line(lines, each), outward.get(each.stack, ())
@@ -143,7 +148,7 @@ def transfers(reader: Reader, *, all_lines: bool) -> Table[Transfers]:
     return Table(tuple(sorted(found, key=lambda row: (-row.size, -row.count, row.first_call))))
 
 
-def captures_with_transfers(reader: Reader) -> list[int]:
+def read_captures_with_transfers(reader: Reader) -> list[int]:
     """Return the captures with transfers."""
     return [capture for (capture,) in reader.rows("SELECT DISTINCT capture FROM transfers")]
 
@@ -152,7 +157,7 @@ def _read_transfers(reader: Reader) -> list[_TransferKind]:
     rows = reader.rows(
         "SELECT k.stack, t.direction, t.how, t.is_implicit, t.calls, t.duration, t.sized, t.bytes, t.first_call,"
         " t.latest_call FROM transfers t JOIN call_kinds k ON k.id = t.kind"
-        f" WHERE 1{reader.scope.capture_condition('t')} ORDER BY t.first_call"
+        f" WHERE 1{reader.scope.build_capture_condition('t')} ORDER BY t.first_call"
     )
     return [_TransferKind(*row) for row in rows]
 
@@ -181,7 +186,7 @@ def _build_transfer_row(
     )
 
 
-def waits(reader: Reader, *, all_lines: bool) -> WaitsAndLoops:
+def read_waits(reader: Reader, *, all_lines: bool) -> WaitsAndLoops:
     """Return the waits per line and thread, and the loops; longest total duration first.
 
     `all_lines` splits lines by the outward program lines, which are reported too.
@@ -194,9 +199,9 @@ def waits(reader: Reader, *, all_lines: bool) -> WaitsAndLoops:
         f" WHERE w.{_IN_SCOPE}"
     )
     nodes = {node for node, *_ in rows}
-    runs = python_lines(reader, {run: stack for *_, run, stack in rows if run is not None})
-    lines = lines_of_nodes(reader, nodes)
-    outward = outward_lines_of_nodes(reader, nodes) if all_lines else {}
+    runs = read_python_lines(reader, {run: stack for *_, run, stack in rows if run is not None})
+    lines = read_lines_of_nodes(reader, nodes)
+    outward = read_outward_lines_of_nodes(reader, nodes) if all_lines else {}
     found: dict[_WaitKey, list[_WaitNumbers]] = {}
     for node, how, thread, *figures, event, run, _ in rows:
         key = (lines.get(node), outward.get(node, ()), WaitReason(how), thread)
@@ -212,7 +217,7 @@ def waits(reader: Reader, *, all_lines: bool) -> WaitsAndLoops:
     )
 
 
-def captures_with_waits(reader: Reader) -> frozenset[int]:
+def read_captures_with_waits(reader: Reader) -> frozenset[int]:
     """Return the captures with a loop, or with a thread that waited or may have waited."""
     query = (
         f"SELECT capture FROM waits WHERE {_IN_SCOPE} UNION SELECT capture FROM loops WHERE {_IN_SCOPE}"
@@ -253,7 +258,7 @@ def _read_loops(reader: Reader) -> Iterable[Loop]:
         f" l.transfer, l.wait FROM loops l JOIN threads t ON t.id = l.thread WHERE l.{_IN_SCOPE}"
         " ORDER BY l.duration DESC, l.capture, l.number"
     )
-    lines = lines_of_nodes(reader, {row[3] for row in rows})
+    lines = read_lines_of_nodes(reader, {row[3] for row in rows})
     query = (
         "SELECT number, start, duration, compile, dispatch, transfer, wait, first_call FROM loop_steps"
         " WHERE capture = ? AND loop = ? ORDER BY number"

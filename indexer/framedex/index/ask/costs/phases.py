@@ -48,13 +48,13 @@ class Phase:
         return self.kind is PhaseKind.COMPILE and PhaseKind.LOAD in self.kinds_inside
 
 
-def captures_with_phases(reader: Reader) -> list[int]:
+def read_captures_with_phases(reader: Reader) -> list[int]:
     """Return the captures with phases."""
     query = "SELECT DISTINCT capture FROM phases WHERE capture IN (SELECT id FROM captures) ORDER BY capture"
     return [capture for (capture,) in reader.rows(query)]
 
 
-def captures_with_startup(reader: Reader) -> list[int]:
+def read_captures_with_startup(reader: Reader) -> list[int]:
     """Return the captures with the start of their process: the first one of each process."""
     query = (
         "SELECT DISTINCT capture FROM phases WHERE kind = ? AND capture IN (SELECT id FROM captures) ORDER BY capture"
@@ -71,7 +71,7 @@ def read_phases(reader: Reader, capture: int) -> list[Phase]:
         "SELECT thread, kind, name, start, start + duration, node, is_last FROM phases WHERE capture = ?", capture
     )
     phases = [
-        Phase(thread, PhaseKind(kind), _function_name(kind, name), start, end, node, bool(is_last))
+        Phase(thread, PhaseKind(kind), _read_function_name(kind, name), start, end, node, bool(is_last))
         for thread, kind, name, start, end, node, is_last in rows
     ]
     is_first = any(phase.kind is PhaseKind.PROCESS for phase in phases)
@@ -132,7 +132,7 @@ def _expand_lookups(phases: Sequence[Phase]) -> Iterator[Phase]:
         yield phase
 
 
-def _function_name(kind: str, name: str) -> str:
+def _read_function_name(kind: str, name: str) -> str:
     """Return the function of a program that JAX lowered or compiled: `f` for `jit(f)` and `jit_f`."""
     match = _PROGRAM_NAME.fullmatch(name) if kind in (PhaseKind.LOWER.value, PhaseKind.COMPILE.value) else None
     if match is None:

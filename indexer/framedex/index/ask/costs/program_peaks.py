@@ -11,7 +11,7 @@ from typing import Any
 from framedex.index.file.paths import is_user_file
 from framedex.index.read.rows import Reader
 from framedex.model import LocationEvidence, MemorySaving, ProgramPeak, PythonLine, TemporaryBuffer
-from framedex.model.programs import share_by_line
+from framedex.model.programs import compute_share_by_line
 from framedex.programs.sizes import find_reusable_arguments
 
 MAX_SAVINGS = 3
@@ -73,7 +73,7 @@ def _read_buffers(reader: Reader, memory: int) -> Iterator[TemporaryBuffer]:
         own = (each for each in stack if is_user_file(each.location.path))
         line = next(own, stack[0] if stack else None)
         ops = tuple(fused.get(number, ()))
-        shares = share_by_line(Counter(line for _, line in ops))
+        shares = compute_share_by_line(Counter(line for _, line in ops))
         lines: tuple[Any, ...] = (bool(is_near), line, stack, ops, shares if len(shares) > 1 else ())
         yield TemporaryBuffer(*figures, *lines)
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from framedex.index.ask.call.python_lines import lines_of_nodes, python_nodes
-from framedex.index.ask.costs.phases import PREPARATION, Phase, captures_with_startup, read_phases, separate_phases
+from framedex.index.ask.call.python_lines import read_lines_of_nodes, read_python_nodes
+from framedex.index.ask.costs.phases import PREPARATION, Phase, read_captures_with_startup, read_phases, separate_phases
 from framedex.index.ask.costs.traced_lines import find_calling_lines, read_traced_lines
 from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.read.rows import Reader
@@ -70,9 +70,9 @@ class _FirstStep:
     call: _Call | None
 
 
-def startup(reader: Reader) -> Table[Startup]:
+def read_startup(reader: Reader) -> Table[Startup]:
     """Return the start of each process with recorded phases, the longest first."""
-    found = (_read_startup(reader, capture) for capture in captures_with_startup(reader))
+    found = (_read_startup(reader, capture) for capture in read_captures_with_startup(reader))
     return Table(tuple(sorted(found, key=lambda each: -each.duration)))
 
 
@@ -93,7 +93,7 @@ def _read_startup(reader: Reader, capture: int) -> Startup:
     rest = step.end - begin - sum(item.duration for item in items)
     items.append(_Item(StartupPart.OTHER_PYTHON, "", 0, rest))
     nodes = {item.node for item in items} | ({0} if step.call is None else {_find_node(reader, step.call)})
-    lines = lines_of_nodes(reader, nodes)
+    lines = read_lines_of_nodes(reader, nodes)
     return Startup(
         capture=capture,
         duration=step.end - begin,
@@ -209,7 +209,7 @@ def _call_items(reader: Reader, calls: Iterable[_Call], step: _FirstStep) -> Ite
     numbers = build_json_list(sorted(kinds))
     moving: dict[int, str] = dict(reader.rows(f"SELECT kind, how FROM transfers WHERE kind {IN_JSON}", numbers))
     running = {kind for (kind,) in reader.rows(f"SELECT DISTINCT kind FROM executions WHERE kind {IN_JSON}", numbers)}
-    nodes = python_nodes(reader, {stack for stack, _, _ in kinds.values()})
+    nodes = read_python_nodes(reader, {stack for stack, _, _ in kinds.values()})
     for kind, (stack, times, duration) in kinds.items():
         part = StartupPart.RUNS if kind in running else StartupPart.OTHER_CALLS
         part = StartupPart.TRANSFERS if kind in moving else part
@@ -217,7 +217,7 @@ def _call_items(reader: Reader, calls: Iterable[_Call], step: _FirstStep) -> Ite
 
 
 def _find_node(reader: Reader, call: _Call) -> int:
-    return python_nodes(reader, [call.stack]).get(call.stack, 0)
+    return read_python_nodes(reader, [call.stack]).get(call.stack, 0)
 
 
 # Parts

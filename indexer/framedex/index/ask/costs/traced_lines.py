@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from framedex.index.ask.call.python_lines import lines_of_nodes, outward_lines_of_nodes, python_nodes
+from framedex.index.ask.call.python_lines import read_lines_of_nodes, read_outward_lines_of_nodes, read_python_nodes
 from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.read.rows import Reader
 from framedex.model import CompiledModule, LocationEvidence, PythonLine, TracedLine
@@ -21,23 +21,23 @@ def find_compiled_module(reader: Reader, name: str) -> CompiledModule | None:
     compilations = reader.rows(
         "SELECT x.program, k.stack FROM programs p JOIN compilations x ON x.program = p.id"
         " JOIN call_rows c ON c.id = x.call JOIN call_kinds k ON k.id = c.kind"
-        f" WHERE p.name = ?{reader.scope.capture_condition('x')} ORDER BY x.call DESC LIMIT ?",
+        f" WHERE p.name = ?{reader.scope.build_capture_condition('x')} ORDER BY x.call DESC LIMIT ?",
         *(name, _MAX_COMPILATIONS),
     )
     if not compilations:
         return None
     latest = compilations[0][0]
     stacks = [stack for program, stack in compilations if program == latest]
-    node_of = python_nodes(reader, set(stacks))
-    compiled_by = lines_of_nodes(reader, node_of.values()).get(node_of.get(stacks[0], 0))
+    node_of = read_python_nodes(reader, set(stacks))
+    compiled_by = read_lines_of_nodes(reader, node_of.values()).get(node_of.get(stacks[0], 0))
     lines = tuple(read_traced_lines(reader, [latest], find_calling_lines(reader, set(node_of.values()))))
     return CompiledModule(name, lines[:_MAX_MODULE_LINES], compiled_by)
 
 
 def find_calling_lines(reader: Reader, nodes: Collection[int]) -> set[tuple[str, int]]:
     """Return the user's lines, as path and line, on these tree paths, by their innermost nodes."""
-    outward = outward_lines_of_nodes(reader, nodes).values()
-    lines = (*lines_of_nodes(reader, nodes).values(), *(line for lines in outward for line in lines))
+    outward = read_outward_lines_of_nodes(reader, nodes).values()
+    lines = (*read_lines_of_nodes(reader, nodes).values(), *(line for lines in outward for line in lines))
     return {(line.location.path, line.location.line) for line in lines}
 
 

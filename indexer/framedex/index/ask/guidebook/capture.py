@@ -15,13 +15,13 @@ from framedex.index.ask.guidebook.functions import BEHAVIOUR_BOUNDARY, observe_f
 from framedex.index.ask.guidebook.stacks import StackPaths, file_name, shorten_paths
 from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.read.locations import read_builds
-from framedex.index.read.rows import Reader, decode_arguments, frames_by_id, read_frame_chain
+from framedex.index.read.rows import Reader, decode_arguments, read_frame_chain, read_frames_by_id
 from framedex.index.read.subjects import CaptureQuery
 from framedex.model import CaptureRow, FrameRow, Language, LinkEvidence, Metadata
 from framedex.model.guidebook import PathNode, ProgramStep, Run, Step, StepCall
 from framedex.sources.releases.builds import find_installed_version
 from framedex.texts.captures import format_all_problems, format_data_problems
-from framedex.texts.errors import error_name
+from framedex.texts.errors import name_error
 
 if TYPE_CHECKING:
     from framedex.model.guidebook import LifeCycle, ObservedFunction
@@ -242,7 +242,7 @@ class _Steps:
                         depth=depth_of[call],
                         thread=label if label == "main" else thread,
                         duration=duration if duration >= 0 else None,
-                        error=error_name(error) if error > 0 else "",
+                        error=name_error(error) if error > 0 else "",
                         path=stack_steps[call].path,
                         repeated=0,
                     ),
@@ -283,7 +283,7 @@ class _Steps:
             _MAX_CALLS_READ,
         )
         chains = {node: read_frame_chain(self._reader, node) for _, node in rows}
-        frames = frames_by_id(self._reader, {frame for each in chains.values() for frame in each})
+        frames = read_frames_by_id(self._reader, {frame for each in chains.values() for frame in each})
         return {call: self._innermost_step([frames[frame] for frame in chains[node]]) for call, node in rows}
 
 

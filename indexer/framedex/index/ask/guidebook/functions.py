@@ -12,8 +12,8 @@ from framedex.index.ask.guidebook.stacks import (
     PublicLocations,
     StackPaths,
     count_paths_to_functions,
-    lines_of_functions,
-    lines_of_stacks,
+    read_lines_of_functions,
+    read_lines_of_stacks,
     shorten_paths,
 )
 from framedex.index.ask.guidebook.usage import ObjectUses, count_call_orders, count_object_uses
@@ -22,8 +22,8 @@ from framedex.index.read.rows import CALL_COLUMNS, CALL_TABLES, Reader, build_ca
 from framedex.model import CallFilter, CallRow
 from framedex.model.guidebook import Example, LifeCycle, NameCount, ObservedError, ObservedFunction
 from framedex.model.path_trees import PathTrees
-from framedex.texts.calls import values_by_name
-from framedex.texts.errors import error_name
+from framedex.texts.calls import list_values_by_name
+from framedex.texts.errors import name_error
 
 BEHAVIOUR_BOUNDARY = "behaviour"
 """The boundary of `framedex run --behaviour`: its calls are not API calls, but they change API calls."""
@@ -47,7 +47,7 @@ def observe_functions(
 ) -> tuple[list[ObservedFunction], list[LifeCycle]]:
     """Return the called functions, by name, and the object types of a capture; `run` is its run key."""
     paths_to = count_paths_to_functions(reader, stack_paths)
-    lines = lines_of_functions(reader, stack_paths)
+    lines = read_lines_of_functions(reader, stack_paths)
     orders = count_call_orders(reader, capture)
     objects = count_object_uses(reader, capture)
     examples = find_examples(reader, capture, stack_paths.places)
@@ -152,12 +152,12 @@ def find_examples(reader: Reader, capture: int, locations: PublicLocations) -> d
         if len(of_boundary) < _MAX_CALLS_READ:
             of_boundary.append(call)
     calls = _read_calls(reader, (call for of_boundary in chosen.values() for call in of_boundary))
-    lines = lines_of_stacks(reader, {call.stack for call in calls.values()}, locations)
+    lines = read_lines_of_stacks(reader, {call.stack for call in calls.values()}, locations)
     found = {}
     for boundary, of_boundary in chosen.items():
         distinct: dict[tuple[tuple[str, str], ...], Example] = {}
         for call in sorted(of_boundary):
-            values = tuple((name, shorten_paths(text)) for name, text in values_by_name(calls[call]))
+            values = tuple((name, shorten_paths(text)) for name, text in list_values_by_name(calls[call]))
             kind = tuple((name, _IDENTITIES.sub("", text)) for name, text in values)
             distinct.setdefault(kind, Example(values, lines.get(calls[call].stack)))
         found[boundary] = tuple(distinct.values())[:MAX_EXAMPLES]
@@ -175,7 +175,7 @@ def find_errors(reader: Reader, capture: int) -> dict[int, tuple[ObservedError, 
     found: dict[int, tuple[ObservedError, ...]] = {}
     for boundary, error, count, call in rows:
         message = shorten_paths(str(calls[call].arguments.get("error_message") or ""))[:_MAX_MESSAGE_CHARS]
-        found[boundary] = (*found.get(boundary, ()), ObservedError(error_name(error), message, count))
+        found[boundary] = (*found.get(boundary, ()), ObservedError(name_error(error), message, count))
     return found
 
 

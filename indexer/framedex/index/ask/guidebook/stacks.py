@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 
-from framedex.index.ask.call.python_lines import python_nodes
+from framedex.index.ask.call.python_lines import read_python_nodes
 from framedex.index.ask.capture.contents import read_capture_tree
 from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.read.locations import UrlFinder
-from framedex.index.read.rows import Reader, frames_by_id
+from framedex.index.read.rows import Reader, read_frames_by_id
 from framedex.model import FrameRole, FrameRow, Language, LocationEvidence, is_of_nearest_release
 from framedex.model.guidebook import DisplayedFrame, DisplayedLocation
 from framedex.model.locations import path_in_repository
@@ -93,7 +93,7 @@ class StackPaths:
         self.chain = cache(self._chain)
         self._parents = {node: parent for node, parent, _ in self.tree.nodes}
         self._frame_of = {node: frame for node, _, frame in self.tree.nodes}
-        self.frames = frames_by_id(reader, set(self._frame_of.values()))
+        self.frames = read_frames_by_id(reader, set(self._frame_of.values()))
 
     def _chain(self, leaf: int, ancestor: int = 0) -> list[FrameRow]:
         """Return all frames on the path to a node, outermost first, or below `ancestor`; the list is read-only."""
@@ -143,9 +143,9 @@ def count_paths_to_functions(reader: Reader, stack_paths: StackPaths) -> dict[in
     return found
 
 
-def lines_of_functions(reader: Reader, stack_paths: StackPaths) -> dict[int, Counter[DisplayedLocation]]:
+def read_lines_of_functions(reader: Reader, stack_paths: StackPaths) -> dict[int, Counter[DisplayedLocation]]:
     """Return the program lines that led to calls by boundary function (its id), with their numbers of calls."""
-    lines = lines_of_stacks(reader, {end.stack for end in stack_paths.tree.ends}, stack_paths.places)
+    lines = read_lines_of_stacks(reader, {end.stack for end in stack_paths.tree.ends}, stack_paths.places)
     found: dict[int, Counter[DisplayedLocation]] = {}
     for end in stack_paths.tree.ends:
         if end.stack in lines:
@@ -153,10 +153,12 @@ def lines_of_functions(reader: Reader, stack_paths: StackPaths) -> dict[int, Cou
     return found
 
 
-def lines_of_stacks(reader: Reader, stacks: Iterable[int], locations: PublicLocations) -> dict[int, DisplayedLocation]:
+def read_lines_of_stacks(
+    reader: Reader, stacks: Iterable[int], locations: PublicLocations
+) -> dict[int, DisplayedLocation]:
     """Return the innermost user line of each stack with Python, otherwise its innermost Python line."""
-    nodes = python_nodes(reader, stacks)
+    nodes = read_python_nodes(reader, stacks)
     query = f"SELECT n.id, u.frame FROM nodes n JOIN nodes u ON u.id = n.user_node WHERE n.id {IN_JSON}"
     frame_of: dict[int, int] = dict(reader.rows(query, build_json_list(set(nodes.values()))))
-    frames = frames_by_id(reader, set(frame_of.values()))
+    frames = read_frames_by_id(reader, set(frame_of.values()))
     return {stack: locations.find(frames[frame_of[node]]) for stack, node in nodes.items() if node in frame_of}

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from framedex.index.ask.line.recorded_file import (
     find_file_problems,
     is_recorded,
-    line_marks,
-    recorded_functions,
+    read_line_marks,
+    read_recorded_functions,
     recorded_lines,
 )
 from framedex.index.ask.line.stack_paths import (
@@ -19,10 +19,10 @@ from framedex.index.ask.line.stack_paths import (
     readable_steps_outward,
     steps_inward,
 )
-from framedex.index.ask.line.stacks import frame_ids_on_line, stacks_of_file, stacks_of_line
+from framedex.index.ask.line.stacks import read_frame_ids_on_line, read_stacks_of_file, read_stacks_of_line
 from framedex.index.ask.line.static_calls import static_callees, static_callers
-from framedex.index.ask.line.summary import boundary_ends, line_summary
-from framedex.index.ask.name.functions import functions_at
+from framedex.index.ask.line.summary import read_boundary_ends, read_line_summary
+from framedex.index.ask.name.functions import read_functions_at
 from framedex.index.read.subjects import FileQuery, LineQuery, scope_of_file, scope_of_line
 from framedex.model import LinkedCalls, LinkEvidence, Location, LocationEvidence, Staleness
 
@@ -68,11 +68,11 @@ class Line(LineQuery):
     All other results cover the captures that `answer_of` reports.
     """
 
-    summary = line_summary
+    summary = read_line_summary
     location_since_recording = location_since_recording
-    frame_ids = frame_ids_on_line
-    stacks = stacks_of_line
-    ends = boundary_ends
+    frame_ids = read_frame_ids_on_line
+    stacks = read_stacks_of_line
+    ends = read_boundary_ends
     steps_inward = steps_inward
     readable_steps_inward = readable_steps_inward
     readable_steps_outward = readable_steps_outward
@@ -80,7 +80,7 @@ class Line(LineQuery):
     paths_outward = paths_outward
     program_lines = program_lines
     linked_calls = linked_calls
-    functions = functions_at
+    functions = read_functions_at
     answer_of = scope_of_line
     static_callees = static_callees
     static_callers = static_callers
@@ -99,9 +99,9 @@ class Line(LineQuery):
 
     def programs_run(self) -> list[ProgramRun]:
         """Return the programs that calls through the line ran or compiled, longest total duration first."""
-        from framedex.index.ask.line.programs import programs_run
+        from framedex.index.ask.line.programs import read_programs_run
 
-        return programs_run(self)
+        return read_programs_run(self)
 
     def nearby(self) -> NearestLines:
         """Return the reason why the line has no recorded data, and the nearest lines with data."""
@@ -115,14 +115,14 @@ class File(FileQuery):
 
     recorded_lines = recorded_lines
     is_recorded = is_recorded
-    marks = line_marks
-    functions = recorded_functions
-    stacks = stacks_of_file
+    marks = read_line_marks
+    functions = read_recorded_functions
+    stacks = read_stacks_of_file
     answer_of = scope_of_file
     troubles = find_file_problems
 
     def program_marks(self) -> list[ProgramMark]:
         """Return the lines of the file with ops in compiled programs."""
-        from framedex.index.ask.line.programs import program_marks
+        from framedex.index.ask.line.programs import read_program_marks
 
-        return program_marks(self)
+        return read_program_marks(self)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 
 from framedex.base.regularfile import read_regular_text
-from framedex.index.ask.line.programs import program_marks
+from framedex.index.ask.line.programs import read_program_marks
 from framedex.index.ask.line.recorded_file import recorded_lines
 from framedex.index.read.subjects import LineQuery
 from framedex.model import Location, LocationEvidence, NearestLine, NearestLines
@@ -20,7 +20,7 @@ _MAX_FILE_BYTES = 1 << 20  # bytes; larger files are not parsed
 def find_nearby(line: LineQuery) -> NearestLines:
     """Return the reason why a line has no recorded data, and the nearest lines with data above and below."""
     calls = recorded_lines(line)
-    ops = {mark.line: mark for mark in program_marks(line)}
+    ops = {mark.line: mark for mark in read_program_marks(line)}
     known = sorted(calls.keys() | ops.keys())
     above = [number for number in known if number < line.line][-1:]
     below = [number for number in known if number > line.line][:1]
@@ -83,9 +83,9 @@ def _find_program_name(line: LineQuery, lines: Sequence[int]) -> str:
     """Return the latest program with ops from one of these lines, or "" if there is none."""
     row = line.reader.row(
         "SELECT p.name FROM program_frames fr JOIN program_lines l ON l.frame = fr.id JOIN programs p"
-        f" ON p.id = l.program WHERE {line.lines_condition('fr', lines)}"
+        f" ON p.id = l.program WHERE {line.build_lines_condition('fr', lines)}"
         " AND EXISTS (SELECT 1 FROM compilations c"
-        f" WHERE c.program = p.id{line.reader.scope.capture_condition('c')}) ORDER BY p.id DESC LIMIT 1"
+        f" WHERE c.program = p.id{line.reader.scope.build_capture_condition('c')}) ORDER BY p.id DESC LIMIT 1"
     )
     return "" if row is None else str(row[0])
 

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from framedex.index.ask.call.python_lines import python_lines
-from framedex.index.ask.line.stacks import longest_stacks_of_line
+from framedex.index.ask.call.python_lines import read_python_lines
+from framedex.index.ask.line.stacks import read_longest_stacks_of_line
 from framedex.index.file.conventions import IN_JSON, Row, build_json_list
 from framedex.index.read.rows import Reader
 from framedex.index.read.subjects import FileQuery, LineQuery
@@ -24,7 +24,7 @@ from framedex.model import (
     ProgramUse,
     PythonLine,
 )
-from framedex.model.programs import share_by_line
+from framedex.model.programs import compute_share_by_line
 
 MAX_USES = 20
 """Limit of program names per line, most runs first."""
@@ -68,7 +68,7 @@ def find_program_uses(line: LineQuery) -> list[ProgramUse]:
     return sorted(uses, key=lambda use: (not use.ops, -use.calls, use.name))[:MAX_USES]
 
 
-def program_marks(file: FileQuery) -> list[ProgramMark]:
+def read_program_marks(file: FileQuery) -> list[ProgramMark]:
     """Return the lines of the current file with ops in compiled programs; deleted lines are left out."""
     ops: Counter[int] = Counter()
     names: dict[int, set[str]] = {}
@@ -76,9 +76,9 @@ def program_marks(file: FileQuery) -> list[ProgramMark]:
         rows = file.reader.rows(
             "SELECT fr.line, sum(l.ops), json_group_array(DISTINCT p.name) FROM program_frames fr"
             f" JOIN program_lines l ON l.frame = fr.id JOIN programs p ON p.id = l.program"
-            f" WHERE {file.state_condition('fr', state)}"
+            f" WHERE {file.build_state_condition('fr', state)}"
             " AND EXISTS (SELECT 1 FROM compilations c"
-            f" WHERE c.program = p.id{file.reader.scope.capture_condition('c')})"
+            f" WHERE c.program = p.id{file.reader.scope.build_capture_condition('c')})"
             " GROUP BY fr.line"
         )
         for recorded_line, line_ops, programs in rows:
@@ -88,12 +88,12 @@ def program_marks(file: FileQuery) -> list[ProgramMark]:
     return [ProgramMark(line, ops[line], tuple(sorted(names[line]))) for line in sorted(names)]
 
 
-def programs_run(line: LineQuery) -> list[ProgramRun]:
+def read_programs_run(line: LineQuery) -> list[ProgramRun]:
     """Return the programs that calls through the line ran or compiled, longest total duration first."""
     reader = line.reader
-    hits = longest_stacks_of_line(line, MAX_STACKS)
+    hits = read_longest_stacks_of_line(line, MAX_STACKS)
     stacks = sorted({hit.stack for hit in hits})
-    counted = reader.scope.capture_condition("k", line.capture)
+    counted = reader.scope.build_capture_condition("k", line.capture)
     ran = reader.rows(
         "SELECT p.id, p.name, c.problem, sum(e.calls), sum(e.duration), max(e.latest_call) FROM call_kinds k"
         " CROSS JOIN executions e ON e.kind = k.id JOIN compilations c ON c.executable = e.executable"
@@ -143,7 +143,7 @@ def _find_frames(line: LineQuery) -> list[tuple[int, str]]:
     if own or file is None or line.reader.row("SELECT 1 FROM program_frames WHERE file = ? LIMIT 1", line.id) is None:
         return own
     around = line.reader.statements.lines_of_statements(file, line.line, lambda: "")
-    return _read_frames(line, line.lines_condition("fr", around))
+    return _read_frames(line, line.build_lines_condition("fr", around))
 
 
 def _read_frames(line: LineQuery, condition: str) -> list[tuple[int, str]]:
@@ -153,7 +153,7 @@ def _read_frames(line: LineQuery, condition: str) -> list[tuple[int, str]]:
 
 def _find_programs(reader: Reader, frames: Sequence[int], capture: int | None) -> list[tuple[int, str]]:
     """Return (program, name) of the programs with these frames, the latest first."""
-    counted = reader.scope.capture_condition("c", capture)
+    counted = reader.scope.build_capture_condition("c", capture)
     rows = reader.rows(
         "SELECT p.id, p.name FROM (SELECT program FROM program_lines WHERE frame IN (SELECT value FROM json_each(?1))"
         " UNION SELECT program FROM program_steps WHERE origin IN (SELECT value FROM json_each(?1))) n"
@@ -257,7 +257,7 @@ def _read_fusions(line: LineQuery, programs: Sequence[int], frames: Sequence[int
     reader, here = line.reader, build_json_list(frames)
     latest = reader.row(
         "SELECT x.memory FROM compilations x WHERE x.program IN (SELECT value FROM json_each(?1))"
-        f"{reader.scope.capture_condition('x', line.capture)} AND EXISTS (SELECT 1 FROM program_fusion_lines l"
+        f"{reader.scope.build_capture_condition('x', line.capture)} AND EXISTS (SELECT 1 FROM program_fusion_lines l"
         " WHERE l.frame IN (SELECT value FROM json_each(?2)) AND l.memory = x.memory) ORDER BY x.call DESC LIMIT 1",
         build_json_list(programs),
         here,
@@ -277,7 +277,7 @@ def _read_fusions(line: LineQuery, programs: Sequence[int], frames: Sequence[int
         for *_, line_ops, function, path, number, modified, size, blob in fused:
             location = reader.build_location(path, number, LocationEvidence.EXACT, modified, size, blob)
             ops[None if location is None else PythonLine(function, location)] += line_ops
-        shares = share_by_line(ops)
+        shares = compute_share_by_line(ops)
         if len(shares) > 1:
             yield LineFusion(instruction, op, count, shares)
 
@@ -292,7 +292,7 @@ def _build_lines(reader: Reader, rows: Iterable[Row]) -> Iterator[ProgramLine]:
 
 def _read_compilations(reader: Reader, programs: Sequence[int], capture: int | None) -> tuple[int, list[Compilation]]:
     """Return the number of compilations of these programs, and the latest compilations, latest first."""
-    counted = reader.scope.capture_condition("x", capture)
+    counted = reader.scope.build_capture_condition("x", capture)
     (total,) = reader.rows(
         f"SELECT count(*) FROM compilations x WHERE x.program {IN_JSON}{counted}", build_json_list(programs)
     )
@@ -302,20 +302,20 @@ def _read_compilations(reader: Reader, programs: Sequence[int], capture: int | N
         build_json_list(programs),
         MAX_COMPILATIONS,
     )
-    lines = python_lines(reader, {call: stack for call, _, _, stack in rows})
+    lines = read_python_lines(reader, {call: stack for call, _, _, stack in rows})
     return total[0], [Compilation(call, of, duration, lines.get(call)) for call, of, duration, _ in rows]
 
 
 def _read_runs(reader: Reader, programs: Sequence[int], capture: int | None) -> list[ProgramRuns]:
     """Return the runs of these programs grouped by Python line, most calls first."""
-    counted = reader.scope.capture_condition("x", capture)
+    counted = reader.scope.build_capture_condition("x", capture)
     rows = reader.rows(
         "SELECT k.stack, sum(e.calls), sum(e.duration), max(e.latest_call) FROM compilations x"
         " JOIN executions e ON e.executable = x.executable JOIN call_kinds k ON k.id = e.kind"
         f" WHERE x.program {IN_JSON} AND e.calls > 0{counted} GROUP BY k.stack ORDER BY sum(e.calls) DESC",
         build_json_list(programs),
     )
-    lines = python_lines(reader, {latest: stack for stack, _, _, latest in rows})
+    lines = read_python_lines(reader, {latest: stack for stack, _, _, latest in rows})
     found: dict[PythonLine | None, ProgramRuns] = {}
     for _, calls, duration, latest in rows:
         line = lines.get(latest)

@@ -20,7 +20,7 @@ def recorded_lines(file: FileQuery) -> dict[int, int]:
     totals = file.reader.totals_table("line_calls")
     counts: Counter[int] = Counter()
     for state in file.states():
-        where = file.state_condition("l", state)
+        where = file.build_state_condition("l", state)
         for line, calls in file.reader.rows(f"SELECT line, sum(calls) FROM {totals} l WHERE {where} GROUP BY line"):
             if current_line := state.to_current(line):
                 counts[current_line] += calls
@@ -39,7 +39,7 @@ def is_recorded(file: FileQuery) -> bool:
     return found is not None
 
 
-def line_marks(file: FileQuery, first: int, last: int) -> list[LineMark]:
+def read_line_marks(file: FileQuery, first: int, last: int) -> list[LineMark]:
     """Return the marks of the recorded lines between `first` and `last`, with calls, durations and boundaries.
 
     Line numbers are those of the current file; deleted lines are left out.
@@ -49,7 +49,7 @@ def line_marks(file: FileQuery, first: int, last: int) -> list[LineMark]:
         rows = file.reader.rows(
             "SELECT l.line, b.name, l.calls, l.duration"
             f" FROM {file.reader.totals_table('line_calls')} l JOIN boundaries b ON b.id = l.boundary"
-            f" WHERE {file.state_condition('l', state)} AND l.line BETWEEN ? AND ?",
+            f" WHERE {file.build_state_condition('l', state)} AND l.line BETWEEN ? AND ?",
             state.to_nearest_recorded(first),
             state.to_nearest_recorded(last),
         )
@@ -70,7 +70,7 @@ def _build_mark(line: int, totals: Mapping[str, tuple[int, int]]) -> LineMark:
     )
 
 
-def recorded_functions(file: FileQuery) -> list[tuple[int, int]]:
+def read_recorded_functions(file: FileQuery) -> list[tuple[int, int]]:
     """Return (first line, function id) of the recorded functions of the file.
 
     If several functions begin on one line (instances of a template), the id is that of the function with most calls.
@@ -80,7 +80,7 @@ def recorded_functions(file: FileQuery) -> list[tuple[int, int]]:
     found: dict[int, tuple[int, int]] = {}
     for state in file.states():
         rows = file.reader.rows(
-            f"SELECT line, id, max(calls) FROM functions WHERE {file.state_condition('functions', state)}"
+            f"SELECT line, id, max(calls) FROM functions WHERE {file.build_state_condition('functions', state)}"
             f" AND calls > 0 AND role = 'code'{f' AND run = {run}' if run else ''} GROUP BY line"
         )
         for recorded_line, function, calls in rows:
@@ -102,7 +102,7 @@ def find_file_problems(file: FileQuery) -> list[FileProblem]:
         return []
     found = [*_find_staleness(file)]
     for state in file.states():
-        where = file.state_condition("fr", state)
+        where = file.build_state_condition("fr", state)
         for trouble in (*_find_missing_symbols(reader, where), *_find_ambiguous_sites(reader, where)):
             line = state.to_current(trouble.line)
             if line is not None:
@@ -154,7 +154,8 @@ def _find_ambiguous_sites(reader: Reader, condition: str) -> list[FileProblem]:
     rows = reader.rows(
         "SELECT fr.line, x.target, count(DISTINCT r.call) FROM ffi_joins j JOIN ffi_candidates k ON k.join_id = j.id"
         " JOIN ffi_sites x ON x.id = k.site JOIN nodes n ON n.id = x.user_node JOIN frames fr ON fr.id = n.frame"
-        f" JOIN ffi_runs r ON r.join_id = j.id WHERE {condition} AND j.how = ?{reader.scope.capture_condition('j')}"
+        f" JOIN ffi_runs r ON r.join_id = j.id WHERE {condition} AND j.how = "
+        f"?{reader.scope.build_capture_condition('j')}"
         " GROUP BY fr.line, x.target ORDER BY fr.line, x.target LIMIT ?",
         SiteEvidence.AMBIGUOUS.value,
         _MAX_SITES,

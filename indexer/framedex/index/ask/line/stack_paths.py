@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from framedex.index.ask.call.python_lines import lines_of_nodes
+from framedex.index.ask.call.python_lines import read_lines_of_nodes
 from framedex.index.ask.line.stacks import (
     MAX_NODES,
     NodeOnLine,
@@ -18,7 +18,7 @@ from framedex.index.ask.line.stacks import (
     restrict_to_run,
 )
 from framedex.index.file.conventions import IN_JSON, IS_CODE, IS_READABLE, build_json_list
-from framedex.index.read.rows import Reader, frames_by_id
+from framedex.index.read.rows import Reader, read_frames_by_id
 from framedex.index.read.subjects import LineQuery
 from framedex.model import FrameRow, FrameStep, PythonLine, StackPath
 
@@ -54,7 +54,7 @@ def _read_steps(line: LineQuery, table: str, here: str) -> list[FrameStep]:
         f" JOIN {line.reader.totals_table(table)} s ON s.{here} = fr.id"
         f" WHERE {line.condition('fr')} ORDER BY s.calls DESC, s.origin"
     )
-    frames = frames_by_id(line.reader, {frame for row in rows for frame in row[:2]})
+    frames = read_frames_by_id(line.reader, {frame for row in rows for frame in row[:2]})
     return [FrameStep(origin=frames[row[0]], target=frames[row[1]], calls=row[2]) for row in rows]
 
 
@@ -74,7 +74,7 @@ def paths_inward(
     shown: dict[int, bool] = {}
     while front:
         arrivals = _read_next_inward(reader, front)
-        new = frames_by_id(reader, {arrival.frame for arrival in arrivals} - frames.keys())
+        new = read_frames_by_id(reader, {arrival.frame for arrival in arrivals} - frames.keys())
         frames |= new
         shown |= {frame: is_wanted(row) for frame, row in new.items()}
         found += (arrival for arrival in arrivals if shown[arrival.frame])
@@ -86,7 +86,7 @@ def paths_inward(
     if capture is not None:
         kept = keep_nodes_of_capture(reader, capture, [arrival.node for arrival in found])
         found = [arrival for arrival in found if arrival.node in kept]
-    frames |= frames_by_id(reader, {arrival.origin for arrival in found} - frames.keys())
+    frames |= read_frames_by_id(reader, {arrival.origin for arrival in found} - frames.keys())
     others: list[StackPath] = []
     if len(starts) >= MAX_FOLLOWED_NODES and within is None and capture is None:
         others = _find_unfollowed_paths(line, {(arrival.origin, arrival.frame) for arrival in found}, is_wanted)
@@ -185,12 +185,12 @@ def paths_outward(
     starts = find_nodes_on_line(line, within)
     found: list[_OutwardArrival] = []
     front = {start.node: [(start, 0)] for start in starts}
-    frames = frames_by_id(reader, {start.frame for start in starts})
+    frames = read_frames_by_id(reader, {start.frame for start in starts})
     shown: dict[int, bool] = {}
     while front:
         arrivals = _read_next_outward(reader, front)
         reached_frames = {frame for _, _, frame, *_ in arrivals}
-        frames |= frames_by_id(reader, reached_frames - frames.keys())
+        frames |= read_frames_by_id(reader, reached_frames - frames.keys())
         shown |= {frame: is_wanted(frames[frame]) for frame in reached_frames - shown.keys()}
         further: dict[int, list[tuple[NodeOnLine, int]]] = {}
         for left, node, frame, goes_on, passed in arrivals:
@@ -244,7 +244,7 @@ def program_lines(line: LineQuery, limit: int = MAX_NODES) -> list[PythonLine]:
     is one. At most `limit` nodes are read.
     """
     parents = [start.parent for start in find_nodes_on_line(line, limit=limit) if start.parent]
-    lines = lines_of_nodes(line.reader, parents)
+    lines = read_lines_of_nodes(line.reader, parents)
     return list(dict.fromkeys(lines[parent] for parent in parents if parent in lines))
 
 

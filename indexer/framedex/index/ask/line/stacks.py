@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from framedex.index.file.conventions import IN_JSON, build_json_list
-from framedex.index.read.rows import Reader, frames_by_id
+from framedex.index.read.rows import Reader, read_frames_by_id
 from framedex.index.read.subjects import FileQuery, LineQuery
 from framedex.model import FrameRow, StackHit
 
@@ -121,7 +121,7 @@ def find_nodes_on_line(
     return [each for each in found if each.node in kept][:limit]
 
 
-def frame_ids_on_line(line: LineQuery) -> list[int]:
+def read_frame_ids_on_line(line: LineQuery) -> list[int]:
     """Return the ids of the frames on the line; as it is edited, frames keep their ids."""
     return [frame for (frame,) in line.reader.rows(f"SELECT fr.id FROM frames fr WHERE {line.condition('fr')}")]
 
@@ -154,7 +154,7 @@ def _read_longest_nodes(line: LineQuery, within: Collection[int] | None, limit: 
     return [NodeOnLine(*row) for row in rows]
 
 
-def stacks_of_file(file: FileQuery, limit: int = MAX_STACKS) -> list[StackHit]:
+def read_stacks_of_file(file: FileQuery, limit: int = MAX_STACKS) -> list[StackHit]:
     """Return the stacks that pass any line of the file, with their boundary functions; longest duration first."""
     rows = file.reader.rows(
         f"SELECT n.longest, n.calls, n.id, n.frame, n.depth FROM {file.reader.totals_table('nodes')} n"
@@ -165,12 +165,12 @@ def stacks_of_file(file: FileQuery, limit: int = MAX_STACKS) -> list[StackHit]:
     return _collect_hits(file.reader, _iter_longest_first(file.reader, branches), limit)
 
 
-def stacks_of_line(line: LineQuery, limit: int = MAX_STACKS) -> list[StackHit]:
+def read_stacks_of_line(line: LineQuery, limit: int = MAX_STACKS) -> list[StackHit]:
     """Return the stacks that pass the line, with their boundary functions; longest duration first."""
-    return longest_stacks_of_line(line, limit) if line.capture is None else _find_stacks_of_capture(line, limit)
+    return read_longest_stacks_of_line(line, limit) if line.capture is None else _find_stacks_of_capture(line, limit)
 
 
-def longest_stacks_of_line(line: LineQuery, limit: int = MAX_STACKS) -> list[StackHit]:
+def read_longest_stacks_of_line(line: LineQuery, limit: int = MAX_STACKS) -> list[StackHit]:
     """Return the longest stacks that pass the line in the counted captures, with their boundary functions.
 
     A stack appears once for each boundary function that was called with it.
@@ -189,7 +189,7 @@ def _find_stacks_of_capture(line: LineQuery, limit: int) -> list[StackHit]:
             f"SELECT id, frame, depth FROM nodes WHERE id {IN_JSON}", build_json_list([each.start for each in found])
         )
     }
-    frames = frames_by_id(reader, {frame for frame, _ in starts.values()})
+    frames = read_frames_by_id(reader, {frame for frame, _ in starts.values()})
     return [
         _build_hit(each, frames[frame], position)
         for each, (frame, position) in ((each, starts[each.start]) for each in found)
@@ -203,7 +203,7 @@ def _collect_hits(reader: Reader, leaves: Iterator[_StackCalls], limit: int) -> 
         found.setdefault((leaf.stack, leaf.boundary, leaf.function), leaf)
         if len(found) >= limit:
             break
-    frames = frames_by_id(reader, {leaf.start.frame for leaf in found.values()})
+    frames = read_frames_by_id(reader, {leaf.start.frame for leaf in found.values()})
     return [_build_hit(leaf, frames[leaf.start.frame], leaf.start.position) for leaf in found.values()]
 
 

@@ -12,8 +12,8 @@ from framedex.index.read.rows import (
     Reader,
     build_capture,
     decode_arguments,
-    frames_by_id,
-    functions_by_id,
+    read_frames_by_id,
+    read_functions_by_id,
 )
 from framedex.index.read.subjects import LineQuery
 from framedex.model import BoundaryEnd, LineSummary, LocationEvidence
@@ -39,7 +39,7 @@ class LineBoundary:
     latest_call: int
 
 
-def line_boundaries(line: LineQuery) -> list[LineBoundary]:
+def read_line_boundaries(line: LineQuery) -> list[LineBoundary]:
     """Return the boundary functions reached from the line, most calls first.
 
     Calls come from the line's capture if it has one, otherwise from all counted captures.
@@ -96,14 +96,14 @@ def _merge(parts: Iterable[LineBoundary]) -> list[LineBoundary]:
     return list(found.values())
 
 
-def line_summary(line: LineQuery) -> LineSummary | None:
+def read_line_summary(line: LineQuery) -> LineSummary | None:
     """Return the summary of the line, or None if nothing was recorded; for a single capture it has no callers."""
     return _summarize_all(line) if line.capture is None else _summarize_capture(line, line.capture)
 
 
 def _summarize_all(line: LineQuery) -> LineSummary | None:
     reader = line.reader
-    boundaries = line_boundaries(line)
+    boundaries = read_line_boundaries(line)
     if not boundaries:
         return None
     capture = reader.row(
@@ -118,7 +118,7 @@ def _summarize_all(line: LineQuery) -> LineSummary | None:
         f" JOIN frames o ON o.id = s.origin WHERE {line.condition('fr')}"
         " GROUP BY o.function ORDER BY total DESC"
     )
-    functions = functions_by_id(reader, [function for function, _ in callers])
+    functions = read_functions_by_id(reader, [function for function, _ in callers])
     is_narrow = reader.scope.is_narrow
     location_condition = (
         f" AND EXISTS (SELECT 1 FROM {reader.totals_table('nodes')} n WHERE n.frame = frames.id)" if is_narrow else ""
@@ -155,7 +155,7 @@ def _summarize_capture(line: LineQuery, capture: int) -> LineSummary | None:
         frame_lines=line.lines,
         calls=sum(each.calls for each in found),
         total_duration=sum(each.duration for each in found),
-        boundaries=tuple((each.function, each.calls, each.duration) for each in line_boundaries(line)),
+        boundaries=tuple((each.function, each.calls, each.duration) for each in read_line_boundaries(line)),
         callers=(),
         arguments=tuple(_read_samples(reader, found)),
         hows=tuple(sorted(LocationEvidence(how) for (how,) in hows)),
@@ -185,9 +185,9 @@ def _read_samples(reader: Reader, found: Collection[LinePassage | LineBoundary])
     return [decode_arguments(text) for (text,) in rows]
 
 
-def boundary_ends(line: LineQuery) -> list[BoundaryEnd]:
+def read_boundary_ends(line: LineQuery) -> list[BoundaryEnd]:
     """Return the boundary functions reached from the line, longest total duration first."""
-    found = sorted(line_boundaries(line), key=lambda each: (-each.duration, each.function))[:MAX_ENDS]
+    found = sorted(read_line_boundaries(line), key=lambda each: (-each.duration, each.function))[:MAX_ENDS]
     rows = line.reader.rows(
         "WITH RECURSIVE up(call, node, steps) AS ("
         f" SELECT c.id, s.leaf, 1 FROM calls c JOIN stacks s ON s.id = c.stack WHERE c.id {IN_JSON}"
@@ -196,7 +196,7 @@ def boundary_ends(line: LineQuery) -> list[BoundaryEnd]:
         ") SELECT u.call, n.frame FROM up u JOIN nodes n ON n.id = u.node ORDER BY u.call, u.steps",
         build_json_list([each.latest_call for each in found]),
     )
-    frames = frames_by_id(line.reader, {frame for _, frame in rows})
+    frames = read_frames_by_id(line.reader, {frame for _, frame in rows})
     return [
         BoundaryEnd(
             each.function,

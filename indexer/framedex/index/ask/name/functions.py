@@ -23,7 +23,7 @@ from framedex.index.read.rows import (
     build_functions,
     build_location_columns,
     build_location_joins,
-    functions_by_id,
+    read_functions_by_id,
 )
 from framedex.index.read.subjects import LineQuery, scope_of_functions
 from framedex.model import (
@@ -172,7 +172,7 @@ class Functions:
         )
 
 
-def functions_at(line: LineQuery) -> list[FunctionRow]:
+def read_functions_at(line: LineQuery) -> list[FunctionRow]:
     """Return the recorded functions whose extent or recorded lines cover the line, the innermost first."""
     return list(
         line.reader.cache.get_or_compute(("functions at", line.path, line.line), lambda: _find_functions_at(line))
@@ -182,7 +182,7 @@ def functions_at(line: LineQuery) -> list[FunctionRow]:
 def _find_functions_at(line: LineQuery) -> list[FunctionRow]:
     rows = line.reader.rows(
         f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.id IN ("
-        f" SELECT id FROM functions WHERE {line.enclosing_condition('functions')}"
+        f" SELECT id FROM functions WHERE {line.build_enclosing_condition('functions')}"
         f" UNION SELECT function FROM frames WHERE {line.condition('frames')}"
         ") ORDER BY fn.line IS NULL, fn.line DESC, fn.calls DESC"
     )
@@ -201,7 +201,7 @@ def _read_edges(reader: Reader, kind: str, end: str, function_id: int) -> list[C
         f" WHERE {end} = ? ORDER BY calls DESC, caller, callee",
         function_id,
     )
-    known = functions_by_id(reader, {identifier for row in rows for identifier in row[:2]})
+    known = read_functions_by_id(reader, {identifier for row in rows for identifier in row[:2]})
     functions = dict(zip(known, move_to_def_lines(reader, list(known.values())), strict=True))
     sites = _read_call_sites(reader, kind, end, function_id)
     return [

@@ -16,7 +16,7 @@ from framedex.index.file.conventions import (
     build_definitions_with_calls,
     build_json_list,
 )
-from framedex.index.read.rows import FUNCTION_COLUMNS, FUNCTION_TABLES, Reader, build_functions, frames_by_id
+from framedex.index.read.rows import FUNCTION_COLUMNS, FUNCTION_TABLES, Reader, build_functions, read_frames_by_id
 from framedex.model import Definition, FoundSymbol, Location, LocationEvidence
 
 _CELL_PATH = compile_on_use(r".*[/\\]ipykernel_\d{1,9}[/\\]\d{1,20}\.py|<ipython-input-\d{1,9}-\w{1,64}>")
@@ -60,7 +60,7 @@ class NameLookup:
             f"SELECT id, min(line) FROM frames WHERE function {IN_JSON} AND how = 'exact' GROUP BY file",
             build_json_list([function.id for function in functions]),
         )
-        lines = (frame.location for frame in frames_by_id(self.reader, [frame for frame, _ in first]).values())
+        lines = (frame.location for frame in read_frames_by_id(self.reader, [frame for frame, _ in first]).values())
         return [replace(line, how=LocationEvidence.DEFINITION) for line in lines if line is not None]
 
     def definitions_named(self, short_name: str, language: str) -> list[tuple[str, Definition]]:
@@ -105,9 +105,9 @@ class NameLookup:
 
     def files_named(self, name: str) -> list[str]:
         """Return the files of this name, in any folder, that frames refer to or that were parsed as source."""
-        return self.reader.cache.get_or_compute("files by name", lambda: _files_by_name(self.reader)).get(name, [])[
-            :_MAX_DEFINITIONS
-        ]
+        return self.reader.cache.get_or_compute("files by name", lambda: _read_files_by_name(self.reader)).get(
+            name, []
+        )[:_MAX_DEFINITIONS]
 
     def files_of_frozen_module(self, module: str) -> list[str]:
         """Return the source files of a module frozen into recorded interpreters: `<frozen importlib._bootstrap>`."""
@@ -181,7 +181,7 @@ class NameLookup:
         return suggest_symbol(self.reader, name)
 
 
-def _files_by_name(reader: Reader) -> dict[str, list[str]]:
+def _read_files_by_name(reader: Reader) -> dict[str, list[str]]:
     """Return all files by their last component: a log needs thousands, and the table has no index of them."""
     found: dict[str, list[str]] = {}
     for (path,) in reader.rows("SELECT path FROM files ORDER BY path"):

@@ -26,7 +26,8 @@ def find_op_lines(reader: Reader, name: str) -> list[Location]:
 def _find_lines(reader: Reader, name: str) -> list[Location]:
     found = reader.rows(
         "SELECT l.program, l.frame FROM program_ops o JOIN program_lines l ON l.op = o.id WHERE o.name = ?"
-        f" AND EXISTS (SELECT 1 FROM compilations c WHERE c.program = l.program{reader.scope.capture_condition('c')})"
+        " AND EXISTS (SELECT 1 FROM compilations c WHERE c.program = "
+        f"l.program{reader.scope.build_capture_condition('c')})"
         " ORDER BY l.program DESC, l.ops DESC LIMIT ?",
         name,
         _MAX_FRAMES,

@@ -14,7 +14,7 @@ from framedex.index.ask.name.functions import move_to_def_lines
 from framedex.index.ask.name.matching import MatchQuality, match_name
 from framedex.index.file.conventions import IN_JSON, SEARCHED_KINDS, build_json_list
 from framedex.index.file.paths import is_user_file
-from framedex.index.read.rows import FUNCTION_COLUMNS, FUNCTION_TABLES, Reader, build_functions, functions_by_id
+from framedex.index.read.rows import FUNCTION_COLUMNS, FUNCTION_TABLES, Reader, build_functions, read_functions_by_id
 from framedex.model import FoundSymbol, Location, LocationEvidence
 
 _MAX_NAMES = 256  # limit of ranked names per query
@@ -175,7 +175,7 @@ def _find_targets(reader: Reader, names: Sequence[str]) -> Iterator[_Found]:
         " LEFT JOIN ffi_handlers h ON h.frame = n.frame JOIN frames fr ON fr.id = coalesce(h.implementation, n.frame)",
         build_json_list(names),
     )
-    functions = functions_by_id(reader, [row[2] for row in rows])
+    functions = read_functions_by_id(reader, [row[2] for row in rows])
     for target, call, function_id in rows:
         function = functions[function_id]
         yield target, FoundSymbol(target, "target", function.location, function.end_line, function, call)

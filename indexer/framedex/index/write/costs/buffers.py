@@ -31,7 +31,7 @@ from framedex.index.write.costs.pieces import (
 from framedex.index.write.programs import EXECUTABLE_ADDRESS, EXECUTE_FUNCTION
 from framedex.index.write.tree import Integers
 from framedex.programs.objects.table import parse_address
-from framedex.programs.sizes import size_on_device
+from framedex.programs.sizes import compute_size_on_device
 
 # Functions whose calls record the size of the new buffer.
 _SIZED_FUNCTIONS = ("PJRT_Client_BufferFromHostBuffer", "PJRT_Buffer_CopyToDevice", "PJRT_Buffer_CopyToMemory")
@@ -139,7 +139,9 @@ class ProgramBuffers:
         """Return the arguments and results of a program's signature, as stored in the index."""
         arguments, results = signature["arguments"], signature["results"]
         return cls(
-            sizes=tuple(size if (size := size_on_device(each, signature)) <= MAX_BYTES else -1 for each in results),
+            sizes=tuple(
+                size if (size := compute_size_on_device(each, signature)) <= MAX_BYTES else -1 for each in results
+            ),
             is_default=tuple(each["attributes"].get(_MEMORY_KIND, "device") == "device" for each in results),
             arguments=len(arguments),
             donated=tuple(

@@ -7,13 +7,13 @@ from framedex.plugins.conformance.client import (
     F32,
     S32,
     Client,
+    build_tiled_layout,
     expect,
     expect_equal,
     expect_error,
     pack_floats,
     pack_int64s,
     read_outcome,
-    tiled_layout,
 )
 from framedex.plugins.conformance.model import check
 from framedex.plugins.conformance.plugin import BrokenRuleError, UnsupportedError, read_integers
@@ -350,7 +350,7 @@ def error_buffer_as_argument(client: Client) -> str:
 def _alias(client: Client) -> Struct:
     return client.call(
         "PJRT_Client_CreateAliasBuffer", client=client.handle, memory=client.default_memory(client.device),
-        shape_dims=pack_int64s([4]), shape_num_dims=1, shape_element_type=F32, shape_layout=tiled_layout(0),
+        shape_dims=pack_int64s([4]), shape_num_dims=1, shape_element_type=F32, shape_layout=build_tiled_layout(0),
     )  # fmt: skip
 
 

@@ -228,5 +228,5 @@ def dma_unmap_unknown(client: Client) -> str:
 @check("PJRT_Client_PlatformName", each=(1, 2, 5))
 def larger_struct(client: Client, more: int) -> None:
     """A caller with a larger `struct_size`, from a newer header, is served."""
-    size = (abi.layout("PJRT_Client_PlatformName_Args").struct_size or 0) + 8 * more
+    size = (abi.read_layout("PJRT_Client_PlatformName_Args").struct_size or 0) + 8 * more
     client.call("PJRT_Client_PlatformName", client=client.handle, struct_size=size)

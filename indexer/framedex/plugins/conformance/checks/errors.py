@@ -24,8 +24,8 @@ def _error(client: Client) -> int:
 def code(client: Client) -> str:
     """An error has one of the canonical codes, which are 1 to 16."""
     number = client.call("PJRT_Error_GetCode", error=_error(client)).code
-    expect(number in abi.error_codes() and number != 0, f"The code is {number}.")
-    return abi.error_codes()[number]
+    expect(number in abi.read_error_codes() and number != 0, f"The code is {number}.")
+    return abi.read_error_codes()[number]
 
 
 @check("PJRT_Error_Message")

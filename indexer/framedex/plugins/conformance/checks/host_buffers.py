@@ -7,13 +7,13 @@ from framedex.plugins.conformance.client import (
     F32,
     SEMANTICS,
     Client,
+    build_tiled_layout,
     expect,
     expect_equal,
     expect_error,
     pack_floats,
     pack_int64s,
     read_outcome,
-    tiled_layout,
 )
 from framedex.plugins.conformance.model import check
 
@@ -148,8 +148,8 @@ def device_layout(client: Client) -> None:
     """A buffer with a chosen layout on the device keeps its logical content, or the layout is an error."""
 
     def transfer() -> None:
-        buffer = client.put(pack_floats(1, 2, 3, 4, 5, 6), F32, [2, 3], device_layout=tiled_layout(0, 1))
-        found = client.fetch(buffer, 24, host_layout=tiled_layout(1, 0))
+        buffer = client.put(pack_floats(1, 2, 3, 4, 5, 6), F32, [2, 3], device_layout=build_tiled_layout(0, 1))
+        found = client.fetch(buffer, 24, host_layout=build_tiled_layout(1, 0))
         expect_equal(found, pack_floats(1, 2, 3, 4, 5, 6), "The content")
 
     read_outcome(transfer, "INVALID_ARGUMENT")
@@ -159,7 +159,7 @@ def device_layout(client: Client) -> None:
 def host_layout(client: Client) -> None:
     """PJRT_Buffer_ToHostBuffer writes in the order of `host_layout`."""
     buffer = client.put(pack_floats(1, 2, 3, 4, 5, 6), F32, [2, 3])
-    found = client.fetch(buffer, 24, host_layout=tiled_layout(0, 1))
+    found = client.fetch(buffer, 24, host_layout=build_tiled_layout(0, 1))
     expect_equal(found, pack_floats(1, 4, 2, 5, 3, 6), "The content")
 
 

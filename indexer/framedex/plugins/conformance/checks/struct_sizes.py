@@ -7,11 +7,11 @@ from framedex.plugins.conformance.abi import Struct
 from framedex.plugins.conformance.client import (
     F32,
     Client,
+    build_tiled_layout,
     expect_equal,
     pack_floats,
     pack_int64s,
     read_outcome,
-    tiled_layout,
 )
 from framedex.plugins.conformance.model import Stage, check
 from framedex.plugins.conformance.plugin import make_named_values
@@ -45,14 +45,14 @@ _GETTERS = (
 @check(*_GETTERS, each=_GETTERS)
 def newer_client(client: Client, name: str) -> None:
     """A larger struct, from a client with a newer header, is served."""
-    size = abi.layout(abi.functions()[name].arguments).struct_size or 0
+    size = abi.read_layout(abi.functions()[name].arguments).struct_size or 0
     client.call(name, struct_size=size + 16, **_values(client, name))
 
 
 @check("PJRT_Executable_GetCompiledMemoryStats", stage=Stage.PROGRAM, each=(47, 73, 90, 104))
 def older_memory_statistics(client: Client, minor: int) -> str:
     """The smaller statistics of an older client are served, or an error; nothing is written behind their end."""
-    size = abi.layout("PJRT_Executable_GetCompiledMemoryStats_Args").size_at(minor)
+    size = abi.read_layout("PJRT_Executable_GetCompiledMemoryStats_Args").size_at(minor)
     executable = client.executable(client.add)
     return read_outcome(
         lambda: client.call("PJRT_Executable_GetCompiledMemoryStats", struct_size=size, executable=executable),
@@ -64,7 +64,7 @@ def older_memory_statistics(client: Client, minor: int) -> str:
 def older_load(client: Client, minor: int) -> str:
     """The smaller struct of an older client that loads an executable is served, or an error."""
     found = client.call("PJRT_Executable_Serialize", executable=client.executable(client.add))
-    size = abi.layout("PJRT_Executable_DeserializeAndLoad_Args").size_at(minor)
+    size = abi.read_layout("PJRT_Executable_DeserializeAndLoad_Args").size_at(minor)
     return read_outcome(
         lambda: client.call(
             "PJRT_Executable_DeserializeAndLoad",
@@ -80,7 +80,7 @@ def older_load(client: Client, minor: int) -> str:
 @check("PJRT_Client_CreateErrorBuffer")
 def older_error_buffer(client: Client) -> str:
     """PJRT_Client_CreateErrorBuffer of a client without payloads is served, or an error."""
-    size = abi.layout("PJRT_Client_CreateErrorBuffer_Args").size_at(85)
+    size = abi.read_layout("PJRT_Client_CreateErrorBuffer_Args").size_at(85)
     return read_outcome(
         lambda: client.call(
             "PJRT_Client_CreateErrorBuffer",
@@ -92,7 +92,7 @@ def older_error_buffer(client: Client) -> str:
             shape_dims=pack_int64s([4]),
             shape_num_dims=1,
             shape_element_type=F32,
-            shape_layout=tiled_layout(0),
+            shape_layout=build_tiled_layout(0),
             memory=client.default_memory(client.device),
         ),
         "INVALID_ARGUMENT",
@@ -116,7 +116,7 @@ def execute_options(client: Client, size: int) -> str:
 def larger_execute_options(client: Client) -> None:
     """Execute options of a newer client are served."""
     arguments = [client.floats(1, 2, 3, 4), client.floats(10, 20, 30, 40)]
-    size = (abi.layout("PJRT_ExecuteOptions").struct_size or 0) + 24
+    size = (abi.read_layout("PJRT_ExecuteOptions").struct_size or 0) + 24
     options = Struct("PJRT_ExecuteOptions", struct_size=size)
     [[result]] = client.run(client.add, [arguments], options=options)
     expect_equal(client.fetch_floats(result), [11, 22, 33, 44], "The result")
@@ -125,7 +125,7 @@ def larger_execute_options(client: Client) -> None:
 @check("PJRT_Client_Create")
 def older_client_create(client: Client) -> str:
     """PJRT_Client_Create of a client without `kv_try_get_callback` is served, or an error."""
-    size = abi.layout("PJRT_Client_Create_Args").size_at(47)
+    size = abi.read_layout("PJRT_Client_Create_Args").size_at(47)
     options = make_named_values({})
     return read_outcome(
         lambda: client.call("PJRT_Client_Create", struct_size=size, create_options=options, num_options=0)
@@ -135,7 +135,7 @@ def older_client_create(client: Client) -> str:
 @check("PJRT_Client_BufferFromHostBuffer")
 def newer_put(client: Client) -> None:
     """PJRT_Client_BufferFromHostBuffer of a newer client is served."""
-    size = (abi.layout("PJRT_Client_BufferFromHostBuffer_Args").struct_size or 0) + 32
+    size = (abi.read_layout("PJRT_Client_BufferFromHostBuffer_Args").struct_size or 0) + 32
     buffer = client.put(pack_floats(1, 2), F32, [2], struct_size=size)
     expect_equal(client.fetch_floats(buffer), [1, 2], "The content")
 
@@ -146,7 +146,7 @@ def older_view(client: Client) -> str:
     source = client.floats(1, 2, 3, 4)
     client.wait_ready(source)
     pointer = client.call("PJRT_Buffer_OpaqueDeviceMemoryDataPointer", buffer=source).device_memory_ptr
-    size = abi.layout("PJRT_Client_CreateViewOfDeviceBuffer_Args").size_at(47)
+    size = abi.read_layout("PJRT_Client_CreateViewOfDeviceBuffer_Args").size_at(47)
 
     def create() -> None:
         view = client.call(

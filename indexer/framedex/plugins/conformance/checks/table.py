@@ -19,7 +19,7 @@ def version(plugin: Plugin) -> str:
 def version_struct_size(plugin: Plugin) -> None:
     """The version inside the table has the size of PJRT_Api_Version."""
     found = ctypes.c_uint64.from_address(plugin.table + 16).value
-    expect_equal(found, abi.layout("PJRT_Api_Version").struct_size, "struct_size of pjrt_api_version")
+    expect_equal(found, abi.read_layout("PJRT_Api_Version").struct_size, "struct_size of pjrt_api_version")
 
 
 @check(stage=Stage.TABLE)
@@ -82,9 +82,9 @@ def extension_slots(plugin: Plugin) -> None:
     """An extension has all functions that its size covers; a null one is unsupported."""
     present = plugin.extensions()
     absent = []
-    for name in present.keys() & abi.extensions().keys():
+    for name in present.keys() & abi.read_extensions().keys():
         size = ctypes.c_uint64.from_address(present[name]).value
-        for member, function in abi.extensions()[name].functions.items():
+        for member, function in abi.read_extensions()[name].functions.items():
             if function.position + 8 <= size and not plugin.extension_slot(name, member):
                 absent.append(f"{name}.{member}")
     if absent:

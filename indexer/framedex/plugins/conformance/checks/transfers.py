@@ -9,12 +9,12 @@ from framedex.plugins.conformance.client import (
     F32,
     Client,
     Execution,
+    build_tiled_layout,
     expect,
     expect_equal,
     expect_error,
     pack_floats,
     pack_int64s,
-    tiled_layout,
 )
 from framedex.plugins.conformance.model import check
 from framedex.plugins.conformance.plugin import make_named_values
@@ -146,7 +146,7 @@ def literal(client: Client) -> None:
     client.alive.append(data)
     found = client.call(
         f"{_PREFIX}TransferLiteral", transfer_manager=manager, buffer_index=0, data=data,
-        shape_dims=pack_int64s([2, 2]), shape_num_dims=2, shape_element_type=F32, shape_layout=tiled_layout(1, 0),
+        shape_dims=pack_int64s([2, 2]), shape_num_dims=2, shape_element_type=F32, shape_layout=build_tiled_layout(1, 0),
     )  # fmt: skip
     client.wait(found.done_with_h2d_transfer)
     expect_equal(client.fetch_floats(buffer), [1, 2, 3, 4], "The content")
