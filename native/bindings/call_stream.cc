@@ -49,7 +49,7 @@ py::dict to_python(call_stream::KindTotals&& totals) {
 }
 
 template <typename Number>
-py::array widened(const std::vector<Number>& values) {
+py::array widen(const std::vector<Number>& values) {
   return column(std::vector<int64_t>(values.begin(), values.end()));
 }
 
@@ -61,19 +61,19 @@ py::dict to_python(const call_stream::ObjectRows& rows, uint64_t known) {
     created_kind.push_back(is_new ? rows.created_kind[i] : call_stream::kNone);
   }
   py::dict columns;
-  columns["place"] = widened(rows.object);
-  columns["type"] = widened(rows.type);
-  columns["number"] = widened(rows.number);
-  columns["address"] = widened(rows.address);
-  columns["born"] = widened(rows.born);
-  columns["created_call"] = widened(rows.created_call);
-  columns["first_call"] = widened(rows.first_call);
-  columns["last_call"] = widened(rows.last_call);
-  columns["deleted_call"] = widened(rows.deleted_call);
-  columns["destroyed_call"] = widened(rows.destroyed_call);
-  columns["uses"] = widened(rows.uses);
-  columns["client"] = widened(rows.owner);
-  columns["size"] = widened(rows.size);
+  columns["place"] = widen(rows.object);
+  columns["type"] = widen(rows.type);
+  columns["number"] = widen(rows.number);
+  columns["address"] = widen(rows.address);
+  columns["born"] = widen(rows.born);
+  columns["created_call"] = widen(rows.created_call);
+  columns["first_call"] = widen(rows.first_call);
+  columns["last_call"] = widen(rows.last_call);
+  columns["deleted_call"] = widen(rows.deleted_call);
+  columns["destroyed_call"] = widen(rows.destroyed_call);
+  columns["uses"] = widen(rows.uses);
+  columns["client"] = widen(rows.owner);
+  columns["size"] = widen(rows.size);
   columns["created_kind"] = column(std::move(created_kind));
   return columns;
 }

@@ -181,7 +181,7 @@ void Object::store(const Slot& slot, const void* value) const {
   if (is_protected) mprotect(page, page_size(), PROT_READ);
 }
 
-std::vector<ListedObject> listed_objects() {
+std::vector<ListedObject> list_objects() {
   std::vector<ListedObject> found;
   own_folder();  // computed before the walk, because dladdr takes another of the loader's locks
   recorder::LoaderLock lock;

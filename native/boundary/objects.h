@@ -22,7 +22,7 @@ struct ListedObject {
 
 // Returns the objects of this process, in load order, without the loader, libgcc_s and the files in framedex's own
 // folder.
-std::vector<ListedObject> listed_objects();
+std::vector<ListedObject> list_objects();
 
 struct Slot {
   const char* symbol;

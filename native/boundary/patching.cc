@@ -168,7 +168,7 @@ void patch_new_objects() {
     std::lock_guard lock(patches->mutex);
     if (now == patches->seen) return;
   }
-  std::vector<ListedObject> objects = listed_objects();
+  std::vector<ListedObject> objects = list_objects();
   ObjectsToPatch to_patch = update_targets(now, objects);
   std::vector<Object> loaded;
   for (const ListedObject& each : to_patch.objects) {
@@ -238,7 +238,7 @@ void install(std::vector<Boundary*> requested, bool reports_missing) {
   // Another thread may be patching during a fork, so the child starts with an empty state and patches again.
   pthread_atfork(nullptr, nullptr, [] { new (patches) Patches; });
   real_dlsym = dlsym;
-  const void* definition = find_global("dlsym", "", listed_objects());
+  const void* definition = find_global("dlsym", "", list_objects());
   if (definition == nullptr) return;
   real_dlsym = reinterpret_cast<Dlsym>(const_cast<void*>(definition));
   patch_new_objects();

@@ -46,16 +46,16 @@ ObjectReader::Function::Function(BoundaryFunction known, const std::vector<std::
     : known_(std::move(known)) {
   std::vector<std::string> names;
   for (const ObjectField& field : known_.inputs) {
-    inputs_.push_back(slotted(field, known_, &names));
+    inputs_.push_back(find_slot(field, known_, &names));
     destroys_ |= field.role == Role::kDestroys;
   }
-  for (const ObjectField& field : known_.results) results_.push_back(slotted(field, known_, &names));
+  for (const ObjectField& field : known_.results) results_.push_back(find_slot(field, known_, &names));
   bytes_ = slot_named("bytes", &names);
   id_ = slot_named("id", &names);
   deleted_ = slot_named(known_.tells_deleted, &names);
   for (const auto* fields : {&known_.inputs, &known_.results}) {
     for (const ObjectField& field : *fields) {
-      if (field.name == known_.identifies) identified_.push_back(slotted(field, known_, &names));
+      if (field.name == known_.identifies) identified_.push_back(find_slot(field, known_, &names));
     }
   }
   for (const std::string& name : value_names) {
@@ -65,9 +65,9 @@ ObjectReader::Function::Function(BoundaryFunction known, const std::vector<std::
   }
 }
 
-ObjectReader::Function::SlottedField ObjectReader::Function::slotted(const ObjectField& field,
-                                                                     const BoundaryFunction& function,
-                                                                     std::vector<std::string>* names) {
+ObjectReader::Function::SlottedField ObjectReader::Function::find_slot(const ObjectField& field,
+                                                                       const BoundaryFunction& function,
+                                                                       std::vector<std::string>* names) {
   bool is_sized = std::find(function.sized.begin(), function.sized.end(), field.type) != function.sized.end();
   return {field.type, field.role, field.is_list, is_sized, slot_named(field.name, names)};
 }

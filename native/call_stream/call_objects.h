@@ -57,8 +57,8 @@ class ObjectReader {
       Slot slot;
     };
 
-    static SlottedField slotted(const ObjectField& field, const BoundaryFunction& function,
-                                std::vector<std::string>* names);
+    static SlottedField find_slot(const ObjectField& field, const BoundaryFunction& function,
+                                  std::vector<std::string>* names);
 
     BoundaryFunction known_;
     bool destroys_ = false;

@@ -24,7 +24,7 @@ int64_t known_end_of(const RecordedCall& call) {
 
 Lifetimes::Lifetimes(const ObjectTable& table)
     : reader_(table), numbers_(table), unseen_since_(table.types().size(), kNone) {
-  for (ObjectType type : table.unseen_types()) unseen_since_[type] = kForever;
+  for (ObjectType type : table.find_unseen_types()) unseen_since_[type] = kForever;
 }
 
 void Lifetimes::add_function(const std::string& name, const std::vector<std::string>& value_names) {

@@ -5,7 +5,7 @@
 namespace framedex::call_stream {
 
 ObjectNumbers::ObjectNumbers(const ObjectTable& table) : types_(table.types().size()) {
-  for (ObjectType type : table.identified_types()) types_[type].has_ids = true;
+  for (ObjectType type : table.find_identified_types()) types_[type].has_ids = true;
 }
 
 int64_t ObjectNumbers::add(ObjectType type, uint64_t object) {

@@ -28,7 +28,7 @@ const BoundaryFunction& ObjectTable::function(const std::string& name) const {
   return found == functions_.end() ? unknown : found->second;
 }
 
-std::vector<ObjectType> ObjectTable::unseen_types() const {
+std::vector<ObjectType> ObjectTable::find_unseen_types() const {
   std::set<ObjectType> destroyed;
   for (const auto& [name, function] : functions_) {
     for (const ObjectField& field : function.inputs) {
@@ -41,7 +41,7 @@ std::vector<ObjectType> ObjectTable::unseen_types() const {
   return {destroyed.begin(), destroyed.end()};
 }
 
-std::vector<ObjectType> ObjectTable::identified_types() const {
+std::vector<ObjectType> ObjectTable::find_identified_types() const {
   std::set<ObjectType> found;
   for (const auto& [name, function] : functions_) {
     for (const auto* fields : {&function.inputs, &function.results}) {

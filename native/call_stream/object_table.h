@@ -53,9 +53,9 @@ class ObjectTable {
   // Returns the entry of a function; an empty one if it is not in the C API.
   const BoundaryFunction& function(const std::string& name) const;
   // Returns the types that some function destroys and none returns: their creation is never recorded.
-  std::vector<ObjectType> unseen_types() const;
+  std::vector<ObjectType> find_unseen_types() const;
   // Returns the types for which some function returns the runtime's own numbers.
-  std::vector<ObjectType> identified_types() const;
+  std::vector<ObjectType> find_identified_types() const;
 
  private:
   std::vector<std::string> types_{"client", "error"};

@@ -8,12 +8,14 @@ namespace {
 // Anchors closer than this are too close to measure the clock's rate.
 constexpr uint64_t kSpacing = 1000000;
 
-int64_t clamped(double nanoseconds) {
+int64_t clamp_to_int64(double nanoseconds) {
   return static_cast<int64_t>(std::clamp(nanoseconds, -static_cast<double>(kLatest), static_cast<double>(kLatest)));
 }
 
 // Clamps a time. A time above the largest signed integer has wrapped around below zero, so it is negative.
-int64_t clamped(uint64_t nanoseconds) { return std::clamp(static_cast<int64_t>(nanoseconds), -kLatest, kLatest); }
+int64_t clamp_to_int64(uint64_t nanoseconds) {
+  return std::clamp(static_cast<int64_t>(nanoseconds), -kLatest, kLatest);
+}
 
 bool is_earlier(const ClockRecord& a, const ClockRecord& b) { return a.time < b.time; }
 
@@ -45,16 +47,16 @@ size_t Timeline::interval_of(uint64_t time) const {
 }
 
 int64_t Timeline::nanoseconds(uint64_t time) const {
-  if (anchors_.empty()) return clamped(time);
-  if (anchors_.size() < 2) return clamped(anchors_[0].nanoseconds + (time - anchors_[0].time));
+  if (anchors_.empty()) return clamp_to_int64(time);
+  if (anchors_.size() < 2) return clamp_to_int64(anchors_[0].nanoseconds + (time - anchors_[0].time));
   size_t interval = interval_of(time);
   const ClockRecord& from = anchors_[interval - 1];
   const ClockRecord& to = anchors_[interval];
-  if (to.time <= from.time) return clamped(from.nanoseconds);
+  if (to.time <= from.time) return clamp_to_int64(from.nanoseconds);
   double speed = static_cast<double>(to.nanoseconds - from.nanoseconds) / static_cast<double>(to.time - from.time);
   auto ticks = static_cast<int64_t>(time - from.time);
-  int64_t passed = clamped(static_cast<double>(ticks) * speed);
-  return std::clamp(clamped(from.nanoseconds) + passed, -kLatest, kLatest);
+  int64_t passed = clamp_to_int64(static_cast<double>(ticks) * speed);
+  return std::clamp(clamp_to_int64(from.nanoseconds) + passed, -kLatest, kLatest);
 }
 
 }  // namespace framedex::capture

@@ -8,7 +8,7 @@ constexpr size_t kWord = sizeof(uint64_t);
 size_t payload_size(const version_2::ValueHeader& header) {
   switch (header.kind) {
     case ValueKind::kText:
-      return padded(header.count);
+      return pad(header.count);
     case ValueKind::kIntegers:
     case ValueKind::kAddresses:
     case ValueKind::kAddressLists:

@@ -31,7 +31,7 @@ class Descriptor {
   int number_;
 };
 
-int64_t modified(const struct stat& status) {
+int64_t read_modification_time(const struct stat& status) {
   return int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
 }
 
@@ -43,7 +43,7 @@ bool wait_until_settled(int descriptor, struct stat& status) {
   for (int64_t waited = 0; waited < kLongest; waited += kPause.tv_nsec) {
     timespec now;
     clock_gettime(CLOCK_REALTIME_COARSE, &now);
-    const int64_t age = int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec - modified(status);
+    const int64_t age = int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec - read_modification_time(status);
     if (age > 0 || age < -kLongest) return true;  // a time in the future says nothing
     nanosleep(&kPause, nullptr);
     if (fstat(descriptor, &status) != 0) return false;
@@ -70,7 +70,7 @@ std::string read(const std::string& path, ExtractedFile& file) {
     return {};
   }
   const bool is_settled = wait_until_settled(descriptor.number(), before);
-  file.modified = modified(before);
+  file.modified = read_modification_time(before);
   file.size = static_cast<uint64_t>(before.st_size);
   // The size may have changed; reading stops at the end of the file.
   std::string text(std::min<size_t>(file.size, kMaxFileSize) + 1, '\0');
@@ -88,8 +88,8 @@ std::string read(const std::string& path, ExtractedFile& file) {
     if (length == text.size() && length <= kMaxFileSize) text.resize(std::min(2 * length, kMaxFileSize + 1));
   }
   text.resize(length);
-  if (!is_settled || fstat(descriptor.number(), &after) != 0 || modified(before) != modified(after) ||
-      before.st_size != after.st_size) {
+  if (!is_settled || fstat(descriptor.number(), &after) != 0 ||
+      read_modification_time(before) != read_modification_time(after) || before.st_size != after.st_size) {
     file.problems.push_back("It changed while it was read; index it again.");
     file.modified = kNeverRead;
   }

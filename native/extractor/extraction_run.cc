@@ -54,7 +54,7 @@ void ExtractionRun::work() {
     const Request& request = requests_[index];
     FinishedFile finished{index, extract_file(*languages_, request.path, request.language, *macros_, workspace), {}};
     for (Definition& definition : finished.file.definitions) {
-      finished.sites.push_back(sites_text(definition.calls));
+      finished.sites.push_back(format_sites(definition.calls));
       definition.calls = {};
     }
     {

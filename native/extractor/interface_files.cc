@@ -25,7 +25,7 @@ class Tokens {
         ++at_;
         continue;
       }
-      size_t end = comment_end(text_, at_);
+      size_t end = find_comment_end(text_, at_);
       const bool is_comment = end > at_;
       if (!is_comment) end = token_end(c);
       const std::string_view token = text_.substr(at_, end - at_);
@@ -40,7 +40,7 @@ class Tokens {
 
  private:
   size_t token_end(char c) const {
-    if (c == '"' || c == '\'') return string_end(text_, at_);
+    if (c == '"' || c == '\'') return find_string_end(text_, at_);
     if (c == '[' && text_.substr(at_, 2) == "[{") {  // code in TableGen
       const size_t end = text_.find("}]", at_);
       return end == std::string_view::npos ? text_.size() : end + 2;

@@ -72,7 +72,7 @@ void PythonExtraction::add_definition(TSNode node, ScopeKind kind, const char* d
   const std::string_view written = is_null(parameters) ? std::string_view() : text_of(source_, parameters);
   if (!written.empty() && written.size() <= kMaxParametersLength) {
     definition.has_parameters = true;
-    definition.parameters = collapsed(written);
+    definition.parameters = collapse_spaces(written);
   }
   const int index = static_cast<int>(found_.definitions.size());
   const char* suffix = kind == ScopeKind::kClass ? "." : ".<locals>.";
@@ -104,7 +104,7 @@ void PythonExtraction::add_call(TSNode node) {
   const std::string_view written = text_of(source_, function);
   found_.definitions[definition].calls.push_back(
       {start.row + 1, start.column + 1, "call", std::string(text_of(source_, name)),
-       is_attribute && written.size() <= kMaxWrittenLength ? collapsed(written) : ""});
+       is_attribute && written.size() <= kMaxWrittenLength ? collapse_spaces(written) : ""});
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ void append_number(std::string& text, uint32_t number) {
 
 }  // namespace
 
-std::string sites_text(const std::vector<CallSite>& sites) {
+std::string format_sites(const std::vector<CallSite>& sites) {
   std::string text;
   for (const CallSite& site : sites) {
     text += text.empty() ? "[[" : ",[";

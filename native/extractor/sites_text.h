@@ -9,6 +9,6 @@ namespace framedex::extractor {
 
 // Formats the calls of a definition as JSON, `[[line, column, kind, callee, written], ...]`; empty for none. There are
 // millions of calls, so the index stores those of a definition as one text. SQLite tools can parse it with json_each.
-std::string sites_text(const std::vector<CallSite>& sites);
+std::string format_sites(const std::vector<CallSite>& sites);
 
 }  // namespace framedex::extractor

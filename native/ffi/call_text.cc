@@ -136,9 +136,9 @@ std::string attributes_text(const XLA_FFI_Attrs& attributes) {
 }  // namespace
 
 CallText describe_call(const XLA_FFI_CallFrame& frame) {
-  return {shapes_of(frame), recorder::shortened(buffers_text(frame.args, frame.args.args, XLA_FFI_ArgType_BUFFER)),
-          recorder::shortened(buffers_text(frame.rets, frame.rets.rets, XLA_FFI_RetType_BUFFER)),
-          recorder::shortened(attributes_text(frame.attrs))};
+  return {shapes_of(frame), recorder::shorten(buffers_text(frame.args, frame.args.args, XLA_FFI_ArgType_BUFFER)),
+          recorder::shorten(buffers_text(frame.rets, frame.rets.rets, XLA_FFI_RetType_BUFFER)),
+          recorder::shorten(attributes_text(frame.attrs))};
 }
 
 }  // namespace framedex::ffi

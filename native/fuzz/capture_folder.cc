@@ -64,7 +64,7 @@ class Stream {
   // Adds a record. A record that does not fit begins the next segment, as in the writer.
   void add_record(uint8_t kind, uint8_t detail, std::string_view body) {
     std::string padded(body);
-    padded.resize(capture::padded(body.size()));
+    padded.resize(capture::pad(body.size()));
     if (bytes_.size() % kSegmentSize + padded.size() + 16 > kSegmentSize) end_segment();
     if (is_old_) {
       capture::version_1::RecordHeader header{static_cast<uint32_t>(sizeof(header) + padded.size()),

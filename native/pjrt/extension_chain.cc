@@ -17,7 +17,7 @@ bool is_in_chain(const PJRT_Extension_Base* chain, PJRT_Extension_Type type) {
 
 // Returns a traced copy. Returns nullptr for extensions to leave as they are: unknown types, and extensions that are
 // hidden by an earlier one of the same type.
-PJRT_Extension_Base* traced_copy(const PJRT_Extension_Base* extension, const PJRT_Extension_Base* chain) {
+PJRT_Extension_Base* copy_traced(const PJRT_Extension_Base* extension, const PJRT_Extension_Base* chain) {
   if (enumerator(extension->type) == nullptr) objects::expect_unseen_calls();
   size_t size = extension->struct_size;
   bool has_sane_size = size >= sizeof(PJRT_Extension_Base) && size <= kMaximumTableSize;
@@ -41,7 +41,7 @@ PJRT_Extension_Base* traced_chain(PJRT_Extension_Base* first) {
   PJRT_Extension_Base** end = &chain;
   PJRT_Extension_Base* untraced = nullptr;
   for (PJRT_Extension_Base* extension : extensions_of(first)) {
-    PJRT_Extension_Base* copy = traced_copy(extension, chain);
+    PJRT_Extension_Base* copy = copy_traced(extension, chain);
     if (copy == nullptr) {
       if (untraced == nullptr) untraced = extension;
       continue;

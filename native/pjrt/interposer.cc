@@ -57,7 +57,7 @@ std::string names(PJRT_Extension_Base* first) {
 }
 
 // Returns the names of the plug-in's extensions that are in the table's chain untraced.
-std::string untraced_names(const PJRT_Extension_Base* traced, PJRT_Extension_Base* first) {
+std::string name_untraced(const PJRT_Extension_Base* traced, PJRT_Extension_Base* first) {
   std::string text;
   for (const PJRT_Extension_Base* plugin : extensions_of(first)) {
     const PJRT_Extension_Base* found = traced;
@@ -86,7 +86,7 @@ void record(const Plugin& plugin, const PJRT_Api& table) {
   if (!call.is_recording()) return;
   const PJRT_Api& api = *plugin.api;
   std::string extensions = names(api.extension_start);
-  std::string untraced = untraced_names(table.extension_start, api.extension_start);
+  std::string untraced = name_untraced(table.extension_start, api.extension_start);
   std::string extension_sizes = sizes(api.extension_start);
   std::string nulls = null_functions();
   recorder::ArgumentWriter& writer = call.arguments();
@@ -96,7 +96,7 @@ void record(const Plugin& plugin, const PJRT_Api& table) {
   writer.integer(3, static_cast<int64_t>(api.struct_size));
   writer.text_or_size(4, extensions.data(), extensions.size());
   writer.text_or_size(5, untraced.data(), untraced.size());
-  writer.integer(6, static_cast<int64_t>(undescribed_functions()));
+  writer.integer(6, static_cast<int64_t>(count_undescribed_functions()));
   writer.text_or_size(7, extension_sizes.data(), extension_sizes.size());
   if (!nulls.empty()) writer.text(8, nulls);
   call.enter();

@@ -36,7 +36,7 @@ std::string null_functions() {
   return names;
 }
 
-size_t undescribed_functions() {
+size_t count_undescribed_functions() {
   size_t count = 0;
   for (const TracedTable& table : traced_tables()) {
     if (table.size > table.described_size) count += (table.size - table.described_size) / sizeof(void*);

@@ -46,7 +46,7 @@ TracedTables traced_tables();
 // Returns the names of the functions whose slots are null, separated by commas.
 std::string null_functions();
 // Returns the number of functions that the plug-in has in addition to the described ones.
-size_t undescribed_functions();
+size_t count_undescribed_functions();
 
 // Returns why a plug-in lacks a function: "null", "beyond the table", or nullptr if it has it.
 inline const char* missing(const void* function, size_t size, size_t offset) {

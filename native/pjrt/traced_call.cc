@@ -81,7 +81,7 @@ void invoke(PJRT_Error* error, void* user) {
 }
 
 void shortened_text(recorder::ArgumentWriter& writer, uint16_t field, std::string text) {
-  text = recorder::shortened(std::move(text));
+  text = recorder::shorten(std::move(text));
   writer.text_or_size(field, text.data(), text.size());
 }
 
@@ -206,7 +206,7 @@ void leave(recorder::Call& call, const PLUGIN_Profiler_Api* plugin, PLUGIN_Profi
 
 void leave_by_exception(recorder::Call& call, uint16_t field) {
   std::string exception = current_exception();
-  std::string text = recorder::shortened(exception);
+  std::string text = recorder::shorten(exception);
   call.arguments().text(field, text);
   call.leave(kExceptionCode, "C++ exception " + exception);
 }

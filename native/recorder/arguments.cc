@@ -155,7 +155,7 @@ void ArgumentWriter::note_more() {
   ++size_;
 }
 
-std::string shortened(std::string text) {
+std::string shorten(std::string text) {
   size_t limit = ArgumentWriter::kMaximumText;
   if (text.size() <= limit) return text;
   limit -= 3;

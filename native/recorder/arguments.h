@@ -157,6 +157,6 @@ class FRAMEDEX_EXPORT ArgumentWriter {
 };
 
 // Returns the text cut to kMaximumText bytes, between characters. A cut text ends with "...".
-FRAMEDEX_EXPORT std::string shortened(std::string text);
+FRAMEDEX_EXPORT std::string shorten(std::string text);
 
 }  // namespace framedex::recorder

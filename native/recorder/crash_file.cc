@@ -167,7 +167,7 @@ void write_memory_map(TextFile& file) {
 
 // Runs a walk that may read damaged memory. A fault ends it.
 template <typename Walk>
-void guarded(Walk walk) {
+void run_guarded(Walk walk) {
   if (sigsetjmp(after_walk, 1) == 0) {
     is_walking = true;
     walk();
@@ -202,9 +202,9 @@ void write_crash_file(const std::string& folder, const PythonRuntime& python, in
     file.address(architecture::instruction_pointer(registers)) << "  (unknown)\n";
     file.flush();
     NativeWalk walk{&file, 0, false};
-    guarded([&] { _Unwind_Backtrace(write_native_frame, &walk); });
+    run_guarded([&] { _Unwind_Backtrace(write_native_frame, &walk); });
     file.flush();
-    guarded([&] { write_python_frames(python, file); });
+    run_guarded([&] { write_python_frames(python, file); });
     write_memory_map(file);
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);

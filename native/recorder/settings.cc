@@ -116,11 +116,11 @@ Treatment Settings::treatment_of(const Function& function) const {
 }
 
 FileStoreLimits Settings::program_limits() const {
-  return {kLargestProgram, programs ? limited(kMostPrograms) : 0, "FRAMEDEX_PROGRAMS=0"};
+  return {kLargestProgram, programs ? limit_size(kMostPrograms) : 0, "FRAMEDEX_PROGRAMS=0"};
 }
 
 FileStoreLimits Settings::source_limits() const {
-  return {kLargestSource, sources ? limited(kMostSources) : 0, "FRAMEDEX_SOURCES=0"};
+  return {kLargestSource, sources ? limit_size(kMostSources) : 0, "FRAMEDEX_SOURCES=0"};
 }
 
 FileStoreLimits Settings::content_limits() const {
@@ -128,7 +128,7 @@ FileStoreLimits Settings::content_limits() const {
   return {static_cast<size_t>(std::min<uint64_t>(contents_limit, UINT32_MAX)), contents_limit, ""};
 }
 
-uint64_t Settings::limited(uint64_t bytes) const { return limit == 0 ? bytes : std::min(limit, bytes); }
+uint64_t Settings::limit_size(uint64_t bytes) const { return limit == 0 ? bytes : std::min(limit, bytes); }
 
 std::vector<std::string> Settings::selecting() const {
   std::vector<std::string> names;

@@ -52,7 +52,7 @@ struct Settings {
   std::vector<std::string> selecting() const;
 
  private:
-  uint64_t limited(uint64_t bytes) const;
+  uint64_t limit_size(uint64_t bytes) const;
 };
 
 // Returns the folder for captures that FRAMEDEX_OUT and FRAMEDEX_RECORD request, empty if they request no recording.

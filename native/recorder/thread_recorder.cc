@@ -29,7 +29,7 @@ constexpr uint64_t kAnchorInterval = 4096;
 // On a busy machine a thread waits for the loader's lock between two walks, while other threads run.
 constexpr int kVerifyAttempts = 16;
 
-std::string_view shortened(const std::string& text, size_t limit) { return std::string_view(text).substr(0, limit); }
+std::string_view shorten(const std::string& text, size_t limit) { return std::string_view(text).substr(0, limit); }
 
 }  // namespace
 
@@ -108,7 +108,7 @@ void ThreadRecorder::write(Stream& stream, RecordKind kind, const Head& full) {
   bool is_short = capture::is_short(full, stream.base());
   capture::PackedHead head = is_short ? capture::short_head(full, stream.base()) : capture::long_head(full);
   size_t size = head.size + arguments_.size();
-  size_t words = capture::padded(size) / sizeof(uint64_t);
+  size_t words = capture::pad(size) / sizeof(uint64_t);
   size_t unused = words * sizeof(uint64_t) - size;
   auto detail = static_cast<uint8_t>(head.detail | unused);
   Stream::Words record(&stream, kind, detail, words);
@@ -131,7 +131,7 @@ uint64_t ThreadRecorder::move_record(const CallRecord& call, const char* record)
   size_t size = header.size() - before - (header.detail & capture::kUnusedBytes);
   char* body = definitions_.begin(sizeof(call) + size);
   if (body == nullptr) return 0;
-  size_t unused = capture::padded(size) - size;
+  size_t unused = capture::pad(size) - size;
   std::memcpy(body, &call, sizeof(call));
   std::memcpy(body + sizeof(call), record + before, size);
   std::memset(body + sizeof(call) + size, 0, unused);
@@ -211,8 +211,8 @@ uint32_t ThreadRecorder::code_id(const MergedFrame& frame) {
   uint32_t id = codes_.find(key);
   if (id != FlatMap::kAbsent) return id;
   CodeText code = session_->python().read_code(frame.first);
-  std::string_view filename = shortened(code.filename, kMaximumName);
-  std::string_view qualname = shortened(code.qualname, kMaximumName);
+  std::string_view filename = shorten(code.filename, kMaximumName);
+  std::string_view qualname = shorten(code.qualname, kMaximumName);
   std::string_view line_table = code.line_table.size() <= kMaximumLineTable ? std::string_view(code.line_table) : "";
   if (char* body = definitions_.begin(sizeof(CodeRecord) + filename.size() + qualname.size() + line_table.size())) {
     CodeRecord record{next_code_,

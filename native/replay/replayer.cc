@@ -126,7 +126,7 @@ std::string Replayer::content_to_send(const Operation& operation) const {
   if (bits == 0) throw PluginError(PJRT_Error_Code_INVALID_ARGUMENT, "a buffer of this type has no content");
   if (operation.content == kUnknown) {
     auto seed = settings_.seed + static_cast<uint64_t>(operation.id);
-    return seeded_content(operation.type, static_cast<size_t>(size / (bits / 8)), seed);
+    return make_seeded_content(operation.type, static_cast<size_t>(size / (bits / 8)), seed);
   }
   std::string bytes;
   for (size_t begin = 0; begin <= operation.content.size();) {  // a content in parts

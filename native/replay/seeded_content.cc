@@ -60,7 +60,7 @@ void append_element(std::string& content, PJRT_Buffer_Type type, uint64_t bits) 
 
 }  // namespace
 
-std::string seeded_content(PJRT_Buffer_Type type, size_t count, uint64_t seed) {
+std::string make_seeded_content(PJRT_Buffer_Type type, size_t count, uint64_t seed) {
   std::string content;
   for (size_t i = 0; i < count; ++i) append_element(content, type, next(seed));
   return content;

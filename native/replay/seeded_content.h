@@ -9,6 +9,6 @@
 namespace framedex::replay {
 
 // Returns `count` elements that depend only on the seed: reals in [-1, 1), integers in [0, 8), booleans.
-std::string seeded_content(PJRT_Buffer_Type type, size_t count, uint64_t seed);
+std::string make_seeded_content(PJRT_Buffer_Type type, size_t count, uint64_t seed);
 
 }  // namespace framedex::replay

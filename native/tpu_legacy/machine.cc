@@ -108,7 +108,7 @@ extern "C" FRAMEDEX_EXPORT const char* framedex_check_legacy_mock(const char* co
   using namespace framedex;
   static thread_local std::string problem;
   try {
-    tpu_legacy::read_settings(mock::listed_environment(variables));
+    tpu_legacy::read_settings(mock::parse_environment(variables));
   } catch (const mock::InvalidSetting& invalid) {
     problem = invalid.what();
     return problem.c_str();

@@ -48,7 +48,7 @@ XLA_Layout copy_layout(const XLA_Layout& layout) {
   return made;
 }
 
-XLA_Layout row_major(int64_t rank) {
+XLA_Layout make_row_major(int64_t rank) {
   XLA_Layout layout{};
   Int64List& order = layout.minor_to_major;
   order.size = rank;
@@ -158,7 +158,7 @@ XLA_Shape copy_for_device(const XLA_Shape& shape) {
   for (int i = 0; i < shape.ntuple_shapes; ++i) made.tuple_shapes[i] = copy_for_device(shape.tuple_shapes[i]);
   made.has_layout = shape.has_layout || element_size(shape.element_type) > 0;
   if (made.has_layout) {
-    made.layout = shape.has_layout ? copy_layout(shape.layout) : row_major(shape.dimensions.size);
+    made.layout = shape.has_layout ? copy_layout(shape.layout) : make_row_major(shape.dimensions.size);
   }
   return made;
 }

@@ -8,7 +8,7 @@
 
 namespace framedex::extractor {
 
-std::vector<BrokenScope> broken_scopes(TSNode error, std::string_view source) {
+std::vector<BrokenScope> find_broken_scopes(TSNode error, std::string_view source) {
   std::vector<BrokenScope> found, open;
   std::string_view keyword;
   std::string name;

@@ -19,6 +19,6 @@ struct BrokenScope {
 
 // Returns the broken scopes of an error node. Its children include their tokens: `namespace`, a name, `{`, and perhaps
 // a `}` much later.
-std::vector<BrokenScope> broken_scopes(TSNode error, std::string_view source);
+std::vector<BrokenScope> find_broken_scopes(TSNode error, std::string_view source);
 
 }  // namespace framedex::extractor

@@ -33,7 +33,7 @@ std::string joined(std::string path, std::string_view name) {
 bool is_conversion(std::string_view name) {
   constexpr std::string_view kOperator = "operator ";
   if (!starts_with(name, kOperator)) return false;
-  const std::string_view word = name.substr(kOperator.size(), word_end(name, kOperator.size()) - kOperator.size());
+  const std::string_view word = name.substr(kOperator.size(), find_word_end(name, kOperator.size()) - kOperator.size());
   return word != "new" && word != "delete" && word != "co_await";
 }
 
@@ -50,7 +50,7 @@ std::string lookup_key(const std::vector<std::string>& path, const Scope& outer)
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> found;
   for (size_t i = 0; i < text.size();) {
-    const size_t end = word_end(text, i);
+    const size_t end = find_word_end(text, i);
     if (end > i) found.emplace_back(text.substr(i, end - i));
     i = end > i ? end : i + 1;
   }
@@ -152,22 +152,22 @@ bool CppExtraction::process(TSNode node, Visit visit) {
       break;
     case Visit::kCall:
       add_site(call_site(syntax_, source_, node));
-      add_site(template_argument_site(syntax_, source_, node));
+      add_site(make_template_argument_site(syntax_, source_, node));
       break;
     case Visit::kNew:
-      add_site(type_site(syntax_, source_, child(node, syntax_.type), "new"));
+      add_site(make_type_site(syntax_, source_, child(node, syntax_.type), "new"));
       break;
     case Visit::kBraces:
-      add_site(type_site(syntax_, source_, child(node, syntax_.type), "braces"));
+      add_site(make_type_site(syntax_, source_, child(node, syntax_.type), "braces"));
       break;
     case Visit::kInitializer:
-      add_site(type_site(syntax_, source_, ts_node_named_child(node, 0), "initializer"));
+      add_site(make_type_site(syntax_, source_, ts_node_named_child(node, 0), "initializer"));
       break;
     case Visit::kOperator:
-      add_site(operator_site(syntax_, source_, node));
+      add_site(make_operator_site(syntax_, source_, node));
       break;
     case Visit::kSubscript:
-      add_site(subscript_site(node));
+      add_site(make_subscript_site(node));
       break;
     default:
       break;
@@ -311,13 +311,13 @@ bool CppExtraction::add_declaration(TSNode node) {
   const TSNode declarator = child(node, syntax_.declarator);
   const Scope& outer = scopes_.inner();
   if (outer.kind == ScopeKind::kFunction) {
-    add_site(variable_site(syntax_, source_, node));
+    add_site(make_variable_site(syntax_, source_, node));
     return true;
   }
   const Declarator declared = is_null(declarator) ? Declarator{} : function_in(syntax_, declarator);
   if (is_null(declared.name)) {
     if (outer.kind == ScopeKind::kNamespace && ts_node_symbol(node) != 0)
-      add_site(variable_site(syntax_, source_, node));
+      add_site(make_variable_site(syntax_, source_, node));
     return true;
   }
   const CppName name = name_of(syntax_, source_, declared.name);
@@ -367,7 +367,7 @@ void CppExtraction::add_macro_definition(const MacroDefinition& macro) {
 
 void CppExtraction::add_error(TSNode node) {
   ++found_.errors;
-  std::vector<BrokenScope> broken = broken_scopes(node, source_);
+  std::vector<BrokenScope> broken = find_broken_scopes(node, source_);
   pending_scopes_.insert(pending_scopes_.end(), std::make_move_iterator(broken.rbegin()),
                          std::make_move_iterator(broken.rend()));
   std::stable_sort(pending_scopes_.begin(), pending_scopes_.end(),

@@ -21,7 +21,7 @@ std::string short_text(std::string_view source, TSNode node) {
 }
 
 // Returns a call site for `node`; `name` is its last name.
-CallSite named_site(std::string_view source, TSNode node, TSNode name, const char* kind) {
+CallSite make_named_site(std::string_view source, TSNode node, TSNode name, const char* kind) {
   std::string callee = short_text(source, name);
   const std::string_view text = text_of(source, node);
   std::string written = text.size() > callee.size() && text.size() <= kMaxWrittenLength ? on_one_line(text) : "";
@@ -50,12 +50,12 @@ std::optional<CallSite> call_site(const CppSyntax& syntax, std::string_view sour
   const TSSymbol type = ts_node_symbol(name);
   if (type == syntax.identifier || type == syntax.field_identifier || type == syntax.type_identifier ||
       type == syntax.destructor_name || type == syntax.operator_name || type == syntax.namespace_identifier) {
-    return named_site(source, function, name, "call");
+    return make_named_site(source, function, name, "call");
   }
   return site_at(call, "operator", "operator()");
 }
 
-std::optional<CallSite> template_argument_site(const CppSyntax& syntax, std::string_view source, TSNode call) {
+std::optional<CallSite> make_template_argument_site(const CppSyntax& syntax, std::string_view source, TSNode call) {
   TSNode node = child(call, syntax.function);
   for (int i = 0; i < 20 && !is_null(node); ++i) {
     const TSSymbol type = ts_node_symbol(node);
@@ -63,7 +63,7 @@ std::optional<CallSite> template_argument_site(const CppSyntax& syntax, std::str
       const TSNode arguments = child(node, syntax.arguments);
       const TSNode first = is_null(arguments) ? arguments : ts_node_named_child(arguments, 0);
       if (is_null(first) || ts_node_symbol(first) != syntax.type_descriptor) return std::nullopt;
-      return type_site(syntax, source, child(first, syntax.type), "argument");
+      return make_type_site(syntax, source, child(first, syntax.type), "argument");
     }
     if (type == syntax.field_expression) {
       node = child(node, syntax.field);
@@ -78,26 +78,27 @@ std::optional<CallSite> template_argument_site(const CppSyntax& syntax, std::str
   return std::nullopt;
 }
 
-std::optional<CallSite> type_site(const CppSyntax& syntax, std::string_view source, TSNode type, const char* kind) {
+std::optional<CallSite> make_type_site(const CppSyntax& syntax, std::string_view source, TSNode type,
+                                       const char* kind) {
   if (is_null(type) || ts_node_symbol(type) == syntax.primitive_type) return std::nullopt;
-  return named_site(source, type, last_name(syntax, type), kind);
+  return make_named_site(source, type, last_name(syntax, type), kind);
 }
 
-std::optional<CallSite> variable_site(const CppSyntax& syntax, std::string_view source, TSNode declaration) {
+std::optional<CallSite> make_variable_site(const CppSyntax& syntax, std::string_view source, TSNode declaration) {
   const TSNode type = child(declaration, syntax.type);
   TSNode declarator = child(declaration, syntax.declarator);
   if (is_null(type) || is_null(declarator) || !is_type_name(syntax, ts_node_symbol(type))) return std::nullopt;
   if (ts_node_symbol(declarator) == syntax.init_declarator) declarator = child(declarator, syntax.declarator);
   const TSSymbol kind = is_null(declarator) ? syntax.pointer_declarator : ts_node_symbol(declarator);
   if (kind == syntax.pointer_declarator || kind == syntax.reference_declarator) return std::nullopt;
-  CallSite site = named_site(source, type, last_name(syntax, type), "variable");
+  CallSite site = make_named_site(source, type, last_name(syntax, type), "variable");
   const TSPoint start = ts_node_start_point(declarator);
   site.line = start.row + 1;
   site.column = start.column + 1;
   return site;
 }
 
-std::optional<CallSite> operator_site(const CppSyntax& syntax, std::string_view source, TSNode expression) {
+std::optional<CallSite> make_operator_site(const CppSyntax& syntax, std::string_view source, TSNode expression) {
   const TSNode sign = child(expression, syntax.operator_);
   if (is_null(sign)) return std::nullopt;
   const std::string_view text = text_of(source, sign);
@@ -110,7 +111,7 @@ std::optional<CallSite> operator_site(const CppSyntax& syntax, std::string_view 
   return site_at(sign, "operator", "operator" + std::string(text));
 }
 
-std::optional<CallSite> subscript_site(TSNode subscript) {
+std::optional<CallSite> make_subscript_site(TSNode subscript) {
   const TSNode bracket = ts_node_child(subscript, 1);
   return is_null(bracket) ? std::nullopt : std::optional(site_at(bracket, "operator", "operator[]"));
 }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kMaxNameDepth = 100;  // components of a name, or declarators around one
 
-std::string without_spaces(std::string_view text) {
+std::string remove_spaces(std::string_view text) {
   std::string joined;
   for (char c : text) {
     if (!is_space(c)) joined += c;
@@ -21,12 +21,12 @@ std::string without_spaces(std::string_view text) {
 // Returns `operator<<` without spaces; `operator new[]` and `operator co_await` keep theirs.
 std::string operator_name(std::string_view text) {
   const std::string_view sign = text.substr(skip_space(text, 8));
-  const size_t word = word_end(sign, 0);
-  if (word == 0) return "operator" + without_spaces(sign);
-  return "operator " + std::string(sign.substr(0, word)) + without_spaces(sign.substr(word));
+  const size_t word = find_word_end(sign, 0);
+  if (word == 0) return "operator" + remove_spaces(sign);
+  return "operator " + std::string(sign.substr(0, word)) + remove_spaces(sign.substr(word));
 }
 
-TSNode last_named_child(TSNode node) {
+TSNode find_last_named_child(TSNode node) {
   const uint32_t count = ts_node_named_child_count(node);
   return count ? ts_node_named_child(node, count - 1) : TSNode{};
 }
@@ -187,7 +187,7 @@ CppName name_of(const CppSyntax& syntax, std::string_view source, TSNode node) {
       found.path.push_back(extractor::operator_name(text_of(source, node)));
       return found;
     } else {
-      found.path.push_back(without_spaces(on_one_line(text_of(source, node))));
+      found.path.push_back(remove_spaces(on_one_line(text_of(source, node))));
       return found;
     }
   }
@@ -229,7 +229,7 @@ Declarator function_in(const CppSyntax& syntax, TSNode declarator) {
       break;
     }
     const TSNode inner = child(node, syntax.declarator);
-    node = is_null(inner) ? last_named_child(node) : inner;
+    node = is_null(inner) ? find_last_named_child(node) : inner;
   }
   if (is_null(node) || is_null(function)) return {};
   return {node, child(function, syntax.parameters), function};

@@ -23,7 +23,7 @@ bool is_foreign(std::string_view condition) {
 
 int Conditionals::directive(std::string_view text, size_t begin, size_t end, int depth, char last) {
   const size_t start = skip_space(text, begin + 1);
-  const size_t stop = word_end(text, start);
+  const size_t stop = find_word_end(text, start);
   const std::string_view keyword = text.substr(start, stop - start);
   if (starts_with(keyword, "if")) {
     if (open_.size() >= kDeepest) return depth;

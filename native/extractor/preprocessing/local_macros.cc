@@ -27,7 +27,7 @@ struct LocalMacro {
 
 using Macros = std::unordered_map<std::string_view, std::vector<LocalMacro>>;
 
-std::string_view trimmed(std::string_view text) {
+std::string_view trim(std::string_view text) {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
   return text;
@@ -37,7 +37,7 @@ std::vector<std::string_view> split(std::string_view text) {
   std::vector<std::string_view> parts;
   for (;;) {
     const size_t comma = text.find(',');
-    parts.push_back(trimmed(text.substr(0, comma)));
+    parts.push_back(trim(text.substr(0, comma)));
     if (comma == std::string_view::npos) return parts;
     text.remove_prefix(comma + 1);
   }
@@ -49,7 +49,7 @@ std::optional<LocalMacro> read_macro(std::string_view source, size_t hash, size_
   while (at < end && (source[at] == ' ' || source[at] == '\t')) ++at;
   if (!starts_with(source.substr(at), "define")) return std::nullopt;
   at = skip_space(source, at + 6);
-  const size_t name_end = word_end(source, at);
+  const size_t name_end = find_word_end(source, at);
   if (name_end == at || name_end >= end || source[name_end] != '(') return std::nullopt;
   const size_t close = source.find(')', name_end);
   if (close >= end) return std::nullopt;
@@ -79,7 +79,7 @@ void for_each_line(std::string_view source, OnLine on_line, OnMacro on_macro) {
     while (start < source.size() && (source[start] == ' ' || source[start] == '\t')) ++start;
     size_t end;
     if (start < source.size() && source[start] == '#') {
-      end = std::min(directive_end(source, start), source.size());
+      end = std::min(find_directive_end(source, start), source.size());
       if (auto macro = read_macro(source, start, end, number)) on_macro(std::move(*macro));
       number += static_cast<uint32_t>(std::count(source.begin() + at, source.begin() + end, '\n'));
     } else {
@@ -110,14 +110,14 @@ size_t before_pasting(std::string_view text, size_t at) {
 size_t after_pasting(std::string_view text, size_t at) {
   at = skip_space(text, at);
   if (text.substr(at, 2) != "##") return at;
-  return skip_space(text, word_end(text, skip_space(text, at + 2)));
+  return skip_space(text, find_word_end(text, skip_space(text, at + 2)));
 }
 
 // Returns whether a macro names a function or class after one of its arguments.
 bool defines_functions(const LocalMacro& macro) {
   const std::string_view body = macro.body;
-  const std::string_view start = trimmed(body);
-  const size_t name_end = word_end(start, 0);
+  const std::string_view start = trim(body);
+  const size_t name_end = find_word_end(start, 0);
   const bool calls_macro = is_all_caps(start.substr(0, name_end)) && start.substr(name_end, 1) == "(";
   if (!macro.is_long || (body.find('{') == std::string_view::npos && !calls_macro)) return false;
   for (std::string_view parameter : macro.parameters) {
@@ -137,19 +137,19 @@ std::string expansion(const std::vector<LocalMacro>& variants, std::string_view 
                       int depth);
 
 // Returns the body with parameters replaced by arguments, tokens pasted, and nested macro calls expanded.
-std::string substituted(const LocalMacro& macro, const std::vector<std::string_view>& values, const Macros& macros,
-                        int depth) {
+std::string substitute(const LocalMacro& macro, const std::vector<std::string_view>& values, const Macros& macros,
+                       int depth) {
   std::string text;
   const std::string_view body = macro.body;
   for (size_t at = 0; at < body.size() && text.size() < kMaxExpansionSize;) {
     if (body[at] == '"') {
-      const size_t end = string_end(body, at);
+      const size_t end = find_string_end(body, at);
       text += body.substr(at, end - at);
       at = end;
     } else if (body.substr(at, 2) == "##") {
       while (!text.empty() && is_space(text.back())) text.pop_back();
       at = skip_space(body, at + 2);
-    } else if (const size_t end = word_end(body, at); end > at) {
+    } else if (const size_t end = find_word_end(body, at); end > at) {
       const std::string_view word = body.substr(at, end - at);
       const auto found = std::find(macro.parameters.begin(), macro.parameters.end(), word);
       const auto index = static_cast<size_t>(found - macro.parameters.begin());
@@ -162,7 +162,7 @@ std::string substituted(const LocalMacro& macro, const std::vector<std::string_v
   if (depth == 0) return text;
   std::string result;
   for (size_t at = 0; at < text.size() && result.size() < kMaxExpansionSize;) {
-    const size_t end = word_end(text, at);
+    const size_t end = find_word_end(text, at);
     const auto inner = end > at ? macros.find(std::string_view(text).substr(at, end - at)) : macros.end();
     const size_t close = end < text.size() && text[end] == '(' ? text.find_first_of("()", end + 1) : text.npos;
     if (inner != macros.end() && close != std::string::npos && text[close] == ')') {
@@ -182,7 +182,7 @@ std::string expansion(const std::vector<LocalMacro>& variants, std::string_view 
   const std::vector<std::string_view> values = split(arguments);
   std::string text;
   for (const LocalMacro& variant : variants) {
-    if (text.size() < kMaxExpansionSize) text += substituted(variant, values, macros, depth) + ' ';
+    if (text.size() < kMaxExpansionSize) text += substitute(variant, values, macros, depth) + ' ';
   }
   return text;
 }
@@ -190,9 +190,9 @@ std::string expansion(const std::vector<LocalMacro>& variants, std::string_view 
 // Matches `NAME(arguments)` on a line of its own, except for spaces and a semicolon. Returns the name and the
 // arguments.
 std::optional<std::pair<std::string_view, std::string_view>> call_on(std::string_view line) {
-  line = trimmed(line);
-  if (!line.empty() && line.back() == ';') line = trimmed(line.substr(0, line.size() - 1));
-  const size_t name_end = word_end(line, 0);
+  line = trim(line);
+  if (!line.empty() && line.back() == ';') line = trim(line.substr(0, line.size() - 1));
+  const size_t name_end = find_word_end(line, 0);
   if (name_end == 0 || name_end + 1 >= line.size() || line[name_end] != '(' || line.back() != ')') return std::nullopt;
   const std::string_view arguments = line.substr(name_end + 1, line.size() - name_end - 2);
   if (arguments.find_first_of("(){};\"") != std::string_view::npos) return std::nullopt;

@@ -99,7 +99,7 @@ const Names& blank_calls() {
   return words;
 }
 
-size_t closing_bracket(std::string_view text, size_t opening) {
+size_t find_closing_bracket(std::string_view text, size_t opening) {
   int depth = 0;
   for (size_t i = opening; i < text.size(); ++i) {
     if (text[i] == '(' || text[i] == '[') ++depth;
@@ -112,15 +112,15 @@ size_t closing_bracket(std::string_view text, size_t opening) {
 bool is_blank(std::string_view body) {
   size_t i = skip_space(body, 0);
   while (i < body.size()) {
-    size_t end = word_end(body, i);
+    size_t end = find_word_end(body, i);
     const std::string_view word = body.substr(i, end - i);
     if (word.empty()) {
       if (!starts_with(body.substr(i), "[[")) return false;
-      end = closing_bracket(body, i);
+      end = find_closing_bracket(body, i);
     } else if (blank_calls().count(word) > 0 || (is_attribute(word) && end < body.size() && body[end] == '(')) {
       end = skip_space(body, end);
       if (end >= body.size() || body[end] != '(') return false;
-      end = closing_bracket(body, end);
+      end = find_closing_bracket(body, end);
     } else if (blank_words().count(word) == 0 && !is_attribute(word)) {
       return false;
     }
@@ -133,7 +133,7 @@ bool is_blank(std::string_view body) {
 // Returns whether a macro's body is the head of a statement or declaration, and the parse succeeds without it: `try`,
 // `catch (e)`, `if (false)`, `template <typename T>`.
 bool is_head(std::string_view body) {
-  const size_t begin = skip_space(body, 0), end = word_end(body, begin);
+  const size_t begin = skip_space(body, 0), end = find_word_end(body, begin);
   const std::string_view word = body.substr(begin, end - begin), rest = body.substr(skip_space(body, end));
   if (word == "try") return rest.empty();
   if (word == "template") {
@@ -141,7 +141,7 @@ bool is_head(std::string_view body) {
            rest.find_first_of(";{}") == std::string_view::npos;
   }
   if (rest.empty() || rest[0] != '(' || (word != "catch" && word != "if")) return false;
-  const size_t closed = closing_bracket(rest, 0);
+  const size_t closed = find_closing_bracket(rest, 0);
   if (closed == std::string_view::npos || skip_space(rest, closed) != rest.size()) return false;
   std::string inside = on_one_line(rest.substr(1, closed - 2));
   inside.erase(std::remove(inside.begin(), inside.end(), ' '), inside.end());
@@ -153,7 +153,7 @@ bool is_unbalanced(std::string_view body) {
   int depth = 0;
   for (size_t i = 0; i < body.size(); ++i) {
     if (body[i] == '"') {
-      i = std::max(string_end(body, i), i + 1) - 1;
+      i = std::max(find_string_end(body, i), i + 1) - 1;
     } else if (body[i] == '{') {
       ++depth;
     } else if (body[i] == '}' && --depth < 0) {
@@ -174,16 +174,16 @@ bool opens_namespaces(std::string_view body, std::string& opened) {
   size_t i = skip_space(body, 0);
   if (i == body.size()) return false;
   while (i < body.size()) {
-    size_t end = word_end(body, i);
+    size_t end = find_word_end(body, i);
     const bool is_inline = body.substr(i, end - i) == "inline";
     if (is_inline) {
       i = skip_space(body, end);
-      end = word_end(body, i);
+      end = find_word_end(body, i);
     }
     const std::string_view word = body.substr(i, end - i);
     if (word == "export" || word == "extern") {  // `export {`, `extern "C" {`: a block without a name
       size_t block = skip_space(body, end);
-      if (block < body.size() && body[block] == '"') block = skip_space(body, string_end(body, block));
+      if (block < body.size() && body[block] == '"') block = skip_space(body, find_string_end(body, block));
       if (block >= body.size() || body[block] != '{') return false;
       i = skip_space(body, block + 1);
       continue;
@@ -222,7 +222,7 @@ std::vector<std::string> arguments_of(std::string_view text) {
   for (size_t i = 0; i <= text.size(); ++i) {
     const char c = i < text.size() ? text[i] : ',';
     if (c == '"' && i < text.size()) {
-      i = std::max(string_end(text, i), i + 1) - 1;
+      i = std::max(find_string_end(text, i), i + 1) - 1;
     } else if (c == '(' || c == '[' || c == '{') {
       ++depth;
     } else if (c == ')' || c == ']' || c == '}') {
@@ -245,7 +245,7 @@ std::string pattern_of(std::string_view body, std::string_view parameters) {
     if (body.substr(i, 2) == "##") {
       while (!pattern.empty() && is_space(pattern.back())) pattern.pop_back();
       i = skip_space(body, i + 2);
-    } else if (const size_t end = word_end(body, i); end > i) {
+    } else if (const size_t end = find_word_end(body, i); end > i) {
       const std::string_view word = body.substr(i, end - i);
       const auto found = std::find(names.begin(), names.end(), word);
       const auto index = static_cast<size_t>(found - names.begin());
@@ -275,14 +275,14 @@ size_t opening_of(std::string_view text, size_t closing, char open, char close) 
 
 // Returns the name of the function whose head ends a body, `void $1$2::run() const`. If a body is only a macro call,
 // `OTHER($1, $2)`, returns all of it. Returns an empty text for any other body.
-std::string function_in_head(std::string_view body) {
+std::string find_function_in_head(std::string_view body) {
   const size_t last = body.find_last_of(";{}");
   if (last != std::string_view::npos && body[last] == '{') return {};
   std::string_view head = last == std::string_view::npos ? body : body.substr(last + 1);
   const size_t closing = head.rfind(')');
   if (closing == std::string_view::npos) return {};
   for (std::string_view rest = head.substr(closing + 1); !rest.empty();) {
-    const size_t begin = skip_space(rest, 0), end = word_end(rest, begin);
+    const size_t begin = skip_space(rest, 0), end = find_word_end(rest, begin);
     const std::string_view word = rest.substr(begin, end - begin);
     if (!word.empty() && word != "const" && word != "override" && word != "noexcept" && word != "final") return {};
     if (word.empty() && begin < rest.size()) return {};
@@ -328,8 +328,8 @@ bool is_scope(std::string_view text) {
 }
 
 // Returns `a` for `a __attribute__((visibility("hidden")))`.
-std::string_view without_attribute(std::string_view text) {
-  const size_t end = word_end(text, 0), next = skip_space(text, end);
+std::string_view remove_attribute(std::string_view text) {
+  const size_t end = find_word_end(text, 0), next = skip_space(text, end);
   return end > 0 && next > end && is_blank(text.substr(next)) ? text.substr(0, end) : text;
 }
 
@@ -383,10 +383,10 @@ void MacroTable::learn(std::string_view source) {
     while (hash > 0 && (source[hash - 1] == ' ' || source[hash - 1] == '\t')) --hash;
     at += 6;
     if (hash == 0 || source[hash - 1] != '#') continue;
-    const std::string_view line = source.substr(at, directive_end(source, at) - at);
+    const std::string_view line = source.substr(at, find_directive_end(source, at) - at);
     at += line.size();
     const size_t start = skip_space(line, 0);
-    const size_t end = word_end(line, start);
+    const size_t end = find_word_end(line, start);
     if (start == 0 || end - start < kShortest) continue;
     size_t body = end;
     const bool has_parameters = end < line.size() && line[end] == '(';
@@ -414,10 +414,10 @@ void MacroTable::learn_definition(std::string_view name, bool has_parameters, st
     macro.effect = MacroEffect::kOpenNamespace;
   } else if (closes_namespaces(body)) {
     macro.effect = MacroEffect::kCloseNamespace;
-  } else if (may_name && is_name(without_attribute(pattern))) {
-    macro = {MacroEffect::kName, std::string(without_attribute(pattern))};
+  } else if (may_name && is_name(remove_attribute(pattern))) {
+    macro = {MacroEffect::kName, std::string(remove_attribute(pattern))};
   } else if (may_name && has_parameters) {
-    macro.path = function_in_head(pattern);
+    macro.path = find_function_in_head(pattern);
     if (!macro.path.empty() && macro.path.size() < kMaxPatternLength) macro.effect = MacroEffect::kFunction;
   }
   // Elsewhere a name this short is a template parameter, unless the macro is explicitly an attribute.
@@ -465,7 +465,7 @@ bool MacroTable::is_special(const Votes& votes) {
 }
 
 // Returns the macro that was learnt for a name.
-MacroTable::Macro MacroTable::learnt_macro(std::string_view name) const {
+MacroTable::Macro MacroTable::learn_macro(std::string_view name) const {
   const auto found = votes_.find(std::string(name));
   return found != votes_.end() && is_special(found->second) ? found->second.macro : Macro{};
 }
@@ -473,7 +473,7 @@ MacroTable::Macro MacroTable::learnt_macro(std::string_view name) const {
 MacroTable::Macro MacroTable::find(std::string_view name) const {
   if (is_assignment(name)) return {MacroEffect::kAssign, {}};
   if (shapes_.test(shape(name))) {
-    Macro macro = learnt_macro(name);
+    Macro macro = learn_macro(name);
     macro.is_learnt = true;
     if (macro.effect != MacroEffect::kNone && macro.effect < MacroEffect::kFunction) return macro;
   }
@@ -485,9 +485,9 @@ MacroTable::Macro MacroTable::find(std::string_view name) const {
 }
 
 std::string MacroTable::function(std::string_view name, std::string_view arguments) const {
-  const Macro macro = learnt_macro(name);
+  const Macro macro = learn_macro(name);
   if (macro.effect != MacroEffect::kFunction) return {};
-  const Macro made = expanded(macro, arguments_of(arguments));
+  const Macro made = expand(macro, arguments_of(arguments));
   return is_name(made.path) ? made.path : std::string();
 }
 
@@ -505,26 +505,26 @@ std::string MacroTable::path(const Macro& macro, std::string_view arguments) con
 
 std::string MacroTable::name(std::string_view word) const {
   if (votes_.empty() || !is_all_caps(word)) return std::string(word);
-  const Macro made = expanded({MacroEffect::kName, std::string(word)}, {});
+  const Macro made = expand({MacroEffect::kName, std::string(word)}, {});
   return is_scope(made.path) ? made.path : std::string(word);
 }
 
 // Returns a macro with its arguments filled in and nested macros expanded. A macro that is only a call has the effect
 // of the called macro.
-MacroTable::Macro MacroTable::expanded(const Macro& macro, const std::vector<std::string>& arguments) const {
+MacroTable::Macro MacroTable::expand(const Macro& macro, const std::vector<std::string>& arguments) const {
   std::string text = fill_arguments(macro.path, arguments);
   MacroEffect effect = macro.effect;
   for (int hop = 0; hop < kMaxAliasDepth && text.size() < kMaxPatternLength; ++hop) {
     std::string next;
     bool has_changed = false;
     for (size_t i = 0; i < text.size();) {
-      const size_t end = word_end(text, i);
-      const Macro inner = end > i ? learnt_macro(std::string_view(text).substr(i, end - i)) : Macro{};
+      const size_t end = find_word_end(text, i);
+      const Macro inner = end > i ? learn_macro(std::string_view(text).substr(i, end - i)) : Macro{};
       size_t after = end;
       std::vector<std::string> values;
       const size_t opening = skip_space(text, end);
       if (opening < text.size() && text[opening] == '(') {
-        const size_t closed = closing_bracket(text, opening);
+        const size_t closed = find_closing_bracket(text, opening);
         if (closed != std::string::npos && inner.effect != MacroEffect::kNone) {
           values = arguments_of(std::string_view(text).substr(opening + 1, closed - opening - 2));
           after = closed;
@@ -554,14 +554,14 @@ std::string MacroTable::serialize() const {
     Macro macro = votes.macro;
     for (int hop = 0; hop < kMaxAliasDepth && macro.effect == MacroEffect::kName;
          ++hop) {  // `#define A B`, B an attribute
-      const Macro named = learnt_macro(macro.path);
+      const Macro named = learn_macro(macro.path);
       if (named.effect == MacroEffect::kNone || named.effect == MacroEffect::kFunction) break;
       macro = named;
     }
     if (macro.effect == MacroEffect::kFunction) {  // most are ordinary and call macros that name nothing
       std::vector<std::string> parameters;
       for (char digit = '1'; digit <= '9'; ++digit) parameters.push_back({'$', digit});
-      macro = expanded(macro, parameters);
+      macro = expand(macro, parameters);
       const bool names = is_name(macro.path) && macro.path.find('$') != std::string::npos;
       if (!names || macro.effect == MacroEffect::kBlank) continue;
     }

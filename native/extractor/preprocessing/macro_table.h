@@ -70,8 +70,8 @@ class MacroTable {
   };
   void learn_definition(std::string_view name, bool has_parameters, std::string_view parameters, std::string_view body);
   static bool is_special(const Votes& votes);
-  Macro learnt_macro(std::string_view name) const;
-  Macro expanded(const Macro& macro, const std::vector<std::string>& arguments) const;
+  Macro learn_macro(std::string_view name) const;
+  Macro expand(const Macro& macro, const std::vector<std::string>& arguments) const;
 
   // Returns the bit index for a first letter and length. No learnt macro has the shape of most identifiers, so these
   // need no look-up.

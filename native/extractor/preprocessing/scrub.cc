@@ -106,7 +106,7 @@ size_t Scrubber::step(size_t position) {
   }
   if (is_space(c)) return position + 1;
   if (c == '/') {
-    if (const size_t end = comment_end(source_, position); end > position) {
+    if (const size_t end = find_comment_end(source_, position); end > position) {
       blank(position, end);
       return end;
     }
@@ -120,7 +120,7 @@ size_t Scrubber::step(size_t position) {
     case '"':
       return literal(position);
     case '\'':
-      return character_end(source_, position);
+      return find_character_end(source_, position);
     case '{':
       in_class_.push_back(std::exchange(declares_class_, false));
       [[fallthrough]];
@@ -176,7 +176,7 @@ size_t Scrubber::step(size_t position) {
 
 // Keeps only the quotes of a literal, and removes the prefix of a raw one.
 size_t Scrubber::literal(size_t quote) {
-  const size_t end = string_end(source_, quote);
+  const size_t end = find_string_end(source_, quote);
   if (end - quote < 2 || source_[end - 1] != '"' || is_word(at(end))) return end;
   blank(quote + 1, end);
   result_.text[quote + 1] = '"';
@@ -189,7 +189,7 @@ size_t Scrubber::literal(size_t quote) {
 }
 
 size_t Scrubber::directive(size_t position) {
-  const size_t end = directive_end(source_, position);
+  const size_t end = find_directive_end(source_, position);
   depth_ = conditionals_.directive(source_, position, end, depth_, last_);
   last_ = '\n';
   previous_ = {};
@@ -198,7 +198,7 @@ size_t Scrubber::directive(size_t position) {
 }
 
 size_t Scrubber::word(size_t position) {
-  const size_t end = word_end(source_, position);
+  const size_t end = find_word_end(source_, position);
   const std::string_view name = source_.substr(position, end - position);
   const bool was_line_start = at_line_start_;
   at_line_start_ = false;
@@ -308,11 +308,11 @@ size_t Scrubber::scrub_keyword(std::string_view name, size_t position) {
 // `GTEST_API_ int main(`.
 bool Scrubber::is_unknown_attribute(std::string_view name, size_t end) const {
   const size_t next = skip_space(source_, end);
-  const std::string_view following = source_.substr(next, word_end(source_, next) - next);
+  const std::string_view following = source_.substr(next, find_word_end(source_, next) - next);
   if (next == end || following.empty() || is_digit(following[0])) return false;
   if (is_builtin_type(following)) return name.size() > 2;
   return name.size() > 3 && !previous_.empty() && !precedes_type(previous_) && following != "final" &&
-         at(word_end(source_, next)) == '(';
+         at(find_word_end(source_, next)) == '(';
 }
 
 // Returns whether the name in capitals that ends here is an access specifier, `PRIVATE_UNLESS_TESTED:`.
@@ -346,7 +346,7 @@ size_t Scrubber::scrub_line_macro(size_t position, size_t name_end) {
   while (at(after) == ' ' || at(after) == '\t') ++after;
   // A function is never called with a type, and no statement precedes a namespace.
   const size_t first = skip_space(source_, name_end + 1), following = skip_space(source_, after + 1);
-  const bool is_declaration = is_builtin_type(source_.substr(first, word_end(source_, first) - first)) ||
+  const bool is_declaration = is_builtin_type(source_.substr(first, find_word_end(source_, first) - first)) ||
                               source_.substr(following, 10) == "namespace ";
   const bool is_member = at(after) == ';' && (is_declaration || (!in_class_.empty() && in_class_.back()));
   if (!is_member && at(after) != '\n') return 0;
@@ -456,12 +456,12 @@ size_t Scrubber::scrub_template_parameters(size_t opening) {
   int angles = 0, brackets = 0;
   for (size_t i = opening; i < limit; ++i) {
     const char c = source_[i];
-    if (const size_t end = c == '/' ? comment_end(source_, i) : i; end > i) {
+    if (const size_t end = c == '/' ? find_comment_end(source_, i) : i; end > i) {
       i = end - 1;
     } else if (c == '"' || c == '#' || c == ';' || c == '{') {
       return 0;
     } else if (c == '\'') {
-      i = character_end(source_, i) - 1;
+      i = find_character_end(source_, i) - 1;
     } else if (c == '(' || c == '[') {
       ++brackets;
     } else if (c == ')' || c == ']') {
@@ -505,7 +505,7 @@ void Scrubber::scrub_moved_capture(size_t position) {
   while (before > 0 && is_space(source_[before - 1])) --before;
   if (before == 0 || (source_[before - 1] != '[' && source_[before - 1] != ',')) return;
   const size_t moved = position + 10;  // after `std::move(`
-  const size_t end = word_end(source_, moved);
+  const size_t end = find_word_end(source_, moved);
   if (end == moved || at(end) != ')' || (at(end + 1) != ')' && at(end + 1) != '}')) return;
   const size_t stop = source_.find_first_of("[]{};", end + 2);
   if (stop == std::string_view::npos || stop - end > 1000 || source_[stop] != ']') return;
@@ -523,7 +523,7 @@ size_t list_end(std::string_view source, size_t position, std::string_view stops
   while (position < limit) {
     const char c = source[position];
     if (c == '"') {
-      position = string_end(source, position);
+      position = find_string_end(source, position);
       continue;
     }
     if (std::strchr("([{", c) != nullptr) ++depth;
@@ -567,14 +567,14 @@ Call Scrubber::call(size_t opening) {
   for (size_t i = opening; i < text.size();) {
     const char c = text[i];
     if (c == '"') {
-      i = string_end(text, i);
+      i = find_string_end(text, i);
       continue;
     }
     if (c == '\'') {
-      i = character_end(text, i);
+      i = find_character_end(text, i);
       continue;
     }
-    if (const size_t end = c == '/' ? comment_end(text, i) : i; end > i) {
+    if (const size_t end = c == '/' ? find_comment_end(text, i) : i; end > i) {
       i = end;
       continue;
     }

@@ -33,7 +33,7 @@ inline bool is_all_caps(std::string_view name) {
 }
 
 // Returns the end of the identifier that begins at `at`.
-inline size_t word_end(std::string_view text, size_t at) {
+inline size_t find_word_end(std::string_view text, size_t at) {
   while (at < text.size() && is_word(text[at])) ++at;
   return at;
 }
@@ -44,15 +44,15 @@ inline size_t skip_space(std::string_view text, size_t at) {
 }
 
 // Returns the text with each run of white space replaced by one space.
-std::string collapsed(std::string_view text);
+std::string collapse_spaces(std::string_view text);
 
-// Like collapsed() for C++, without comments and with literals unchanged.
+// Like collapse_spaces() for C++, without comments and with literals unchanged.
 std::string on_one_line(std::string_view text);
 
 // C++ lexing: each function takes the start of a token and returns its end.
-size_t string_end(std::string_view text, size_t quote);     // "..." and R"(...)"
-size_t character_end(std::string_view text, size_t quote);  // '...'; at a digit separator, the position after it
-size_t comment_end(std::string_view text, size_t slash);    // `slash` itself if no comment begins there
-size_t directive_end(std::string_view text, size_t hash);   // the line break that ends it, or the end of the text
+size_t find_string_end(std::string_view text, size_t quote);     // "..." and R"(...)"
+size_t find_character_end(std::string_view text, size_t quote);  // '...'; at a digit separator, the position after it
+size_t find_comment_end(std::string_view text, size_t slash);    // `slash` itself if no comment begins there
+size_t find_directive_end(std::string_view text, size_t hash);   // the line break that ends it, or the end of the text
 
 }  // namespace framedex::extractor

@@ -11,7 +11,7 @@
 extern "C" FRAMEDEX_EXPORT const char* framedex_check_mock(const char* const* variables) {
   using namespace framedex::mock;
   static thread_local std::string problem;
-  Environment environment = listed_environment(variables);
+  Environment environment = parse_environment(variables);
   try {
     check_faults(environment, read_machine(environment, std::nullopt).topology);
   } catch (const InvalidSetting& invalid) {
@@ -25,7 +25,7 @@ extern "C" FRAMEDEX_EXPORT const char* framedex_check_mock(const char* const* va
 // must be ones that framedex_check_mock() accepts.
 extern "C" FRAMEDEX_EXPORT int64_t framedex_mock_memory(const char* const* variables, int64_t* devices) {
   using namespace framedex::mock;
-  Topology topology = read_machine(listed_environment(variables), std::nullopt).topology;
+  Topology topology = read_machine(parse_environment(variables), std::nullopt).topology;
   *devices = topology.devices();
   return topology.memory();
 }

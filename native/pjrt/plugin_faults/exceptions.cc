@@ -14,7 +14,7 @@
 namespace framedex::pjrt {
 namespace {
 
-std::string demangled(const char* name) {
+std::string demangle(const char* name) {
   int status = 0;
   char* text = abi::__cxa_demangle(name, nullptr, nullptr, &status);
   std::string result = status == 0 && text != nullptr ? text : name;
@@ -23,7 +23,7 @@ std::string demangled(const char* name) {
 }
 
 std::string described(const std::type_info* type, const char* message) {
-  std::string text = type != nullptr ? demangled(type->name()) : "exception of another language";
+  std::string text = type != nullptr ? demangle(type->name()) : "exception of another language";
   return message != nullptr ? text + ": " + message : text;
 }
 

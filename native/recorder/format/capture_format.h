@@ -418,6 +418,6 @@ struct ModuleRecord {
 
 }  // namespace version_1
 
-constexpr size_t padded(size_t size) { return (size + 7) & ~size_t{7}; }
+constexpr size_t pad(size_t size) { return (size + 7) & ~size_t{7}; }
 
 }  // namespace framedex::capture

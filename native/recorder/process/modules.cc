@@ -37,7 +37,7 @@ bool covers(const dl_phdr_info& object, uintptr_t address) {
 
 size_t padded_note(uint32_t size) { return (size_t{size} + 3) / 4 * 4; }
 
-std::string resolved_path(const char* name) {
+std::string resolve_path(const char* name) {
   std::array<char, PATH_MAX> path;
   // The executable itself has no name.
   const char* file = name[0] == '\0' ? "/proc/self/exe" : name;
@@ -48,7 +48,7 @@ int visit(dl_phdr_info* object, size_t, void* argument) {
   auto& search = *static_cast<Search*>(argument);
   if (!covers(*object, search.address)) return 0;
   ModuleInfo& module = *search.module;
-  module.path = resolved_path(object->dlpi_name);
+  module.path = resolve_path(object->dlpi_name);
   module.base = object->dlpi_addr;
   for (size_t i = 0; i < object->dlpi_phnum; ++i) {
     const ElfW(Phdr) & segment = object->dlpi_phdr[i];

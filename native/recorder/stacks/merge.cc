@@ -8,8 +8,8 @@ using capture::MergeOutcome;
 
 namespace {
 
-MergedStack unmerged(const NativeStack& native, const PythonFrame* python, size_t python_count, MergeOutcome reason,
-                     MergedFrame* merged) {
+MergedStack build_unmerged(const NativeStack& native, const PythonFrame* python, size_t python_count,
+                           MergeOutcome reason, MergedFrame* merged) {
   size_t count = 0;
   for (size_t i = 0; i < native.count(); ++i) merged[count++] = MergedFrame::native(native.frames()[i]);
   size_t python_kept = 0;
@@ -32,7 +32,7 @@ bool contains(const WalkedFrame* frame, const WalkedFrame* native_end, uintptr_t
 
 MergedStack merge(const NativeStack& native, const PythonFrame* python, size_t python_count, bool has_evaluator,
                   MergedFrame* merged) {
-  auto two_stacks = [&](MergeOutcome reason) { return unmerged(native, python, python_count, reason, merged); };
+  auto two_stacks = [&](MergeOutcome reason) { return build_unmerged(native, python, python_count, reason, merged); };
   const WalkedFrame* host = native.frames();
   const WalkedFrame* const native_end = host + native.count();
   const PythonFrame* frame = python;

@@ -63,7 +63,7 @@ class Stream {
 
   // Returns space for a record body of `size` bytes, or nullptr if there is none. commit() makes it part of the stream.
   char* begin(size_t size) {
-    pending_ = capture::padded(sizeof(capture::RecordHeader) + size);
+    pending_ = capture::pad(sizeof(capture::RecordHeader) + size);
     if (__builtin_expect(pending_ > static_cast<size_t>(limit_ - next_), 0) && !make_room()) return nullptr;
     return next_ + sizeof(capture::RecordHeader);
   }

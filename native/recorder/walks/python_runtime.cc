@@ -136,7 +136,7 @@ bool is_incomplete(const PythonLayout& layout, const PythonFrame& frame) {
   return frame.instruction < read<uint32_t>(frame.code, layout.code_first_traceable) * kInstructionSize;
 }
 
-std::string supported_versions() {
+std::string list_supported_versions() {
   return "3." + std::to_string(std::begin(kPythonLayouts)->minor) + " to 3." +
          std::to_string(std::prev(std::end(kPythonLayouts))->minor);
 }
@@ -165,7 +165,7 @@ PythonRuntime PythonRuntime::find() {
     if (major == 3 && layout.minor == minor) runtime.layout_ = &layout;
   }
   if (runtime.layout_ == nullptr) {
-    runtime.problem_ = "Python " + runtime.version_ + " is not supported (" + supported_versions() + " are)";
+    runtime.problem_ = "Python " + runtime.version_ + " is not supported (" + list_supported_versions() + " are)";
     return runtime;
   }
   runtime.is_finalizing_ = find_symbol<Predicate>("Py_IsFinalizing");

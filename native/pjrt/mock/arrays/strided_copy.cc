@@ -42,7 +42,7 @@ std::vector<int64_t> row_major_order(size_t rank) {
   return order;
 }
 
-Strides row_major(const std::vector<int64_t>& dims, int64_t element_bytes) {
+Strides make_row_major(const std::vector<int64_t>& dims, int64_t element_bytes) {
   return from_order(row_major_order(dims.size()).data(), dims, element_bytes);
 }
 
@@ -55,15 +55,15 @@ Strides strides_of(const PJRT_Buffer_MemoryLayout* layout, const std::vector<int
       layout->tiled.minor_to_major_size == dims.size()) {
     return from_order(layout->tiled.minor_to_major, dims, element_bytes);
   }
-  return row_major(dims, element_bytes);
+  return make_row_major(dims, element_bytes);
 }
 
-void strided_copy(char* target, const Strides& target_strides, const char* source, const Strides& source_strides,
+void copy_strided(char* target, const Strides& target_strides, const char* source, const Strides& source_strides,
                   const std::vector<int64_t>& dims, int64_t element_bytes) {
   size_t bytes = static_cast<size_t>(element_bytes);
   for (int64_t dim : dims) bytes *= static_cast<size_t>(dim);
   if (bytes == 0) return;
-  Strides dense = row_major(dims, element_bytes);
+  Strides dense = make_row_major(dims, element_bytes);
   if (target_strides == dense && source_strides == dense) {
     std::memcpy(target, source, bytes);
   } else {

@@ -13,11 +13,11 @@ using Strides = std::vector<int64_t>;  // bytes between neighbouring elements, p
 
 // Returns the dimensions in row-major order, from the fastest-changing to the slowest.
 std::vector<int64_t> row_major_order(size_t rank);
-Strides row_major(const std::vector<int64_t>& dims, int64_t element_bytes);
+Strides make_row_major(const std::vector<int64_t>& dims, int64_t element_bytes);
 // Returns the strides of a host layout; row-major without one.
 Strides strides_of(const PJRT_Buffer_MemoryLayout* layout, const std::vector<int64_t>& dims, int64_t element_bytes);
 
-void strided_copy(char* target, const Strides& target_strides, const char* source, const Strides& source_strides,
+void copy_strided(char* target, const Strides& target_strides, const char* source, const Strides& source_strides,
                   const std::vector<int64_t>& dims, int64_t element_bytes);
 
 }  // namespace framedex::mock

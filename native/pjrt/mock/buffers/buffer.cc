@@ -12,7 +12,7 @@
 namespace framedex::mock {
 namespace {
 
-PJRT_Error* exhausted(const Memory& memory, int64_t bytes) {
+PJRT_Error* make_exhausted_error(const Memory& memory, int64_t bytes) {
   if (const char* reason = behaviours::refusal_reason()) return make_error(PJRT_Error_Code_RESOURCE_EXHAUSTED, reason);
   MemoryStatistics statistics = memory.pool->statistics();
   return make_error(PJRT_Error_Code_RESOURCE_EXHAUSTED,
@@ -54,10 +54,10 @@ PJRT_Error* from_host(PJRT_Client_BufferFromHostBuffer_Args* args) {
   Memory* memory = memory_of(args->device, args->memory);
   if (PJRT_Error* error = create(shape, memory, ready_state(), &buffer)) return error;
   int64_t size = element_bytes(args->type);
-  Strides dense = row_major(dims, size);
+  Strides dense = make_row_major(dims, size);
   bool has_strides = args->num_byte_strides == dims.size() && args->byte_strides != nullptr;
   Strides source = has_strides ? Strides(args->byte_strides, args->byte_strides + dims.size()) : dense;
-  strided_copy(buffer->storage()->own_bytes(), dense, static_cast<const char*>(args->data), source, dims, size);
+  copy_strided(buffer->storage()->own_bytes(), dense, static_cast<const char*>(args->data), source, dims, size);
   // The copy is complete, so the host buffer is free again under any host buffer semantics.
   args->done_with_host_buffer = ready_event();
   args->buffer = buffer;
@@ -67,7 +67,7 @@ PJRT_Error* from_host(PJRT_Client_BufferFromHostBuffer_Args* args) {
 PJRT_Error* to_host(PJRT_Buffer_ToHostBuffer_Args* args) {
   std::shared_ptr<const Shape> shape = args->src->shape;
   std::shared_ptr<Storage> storage = args->src->storage();
-  if (storage == nullptr) return deleted_buffer("PJRT_Buffer_ToHostBuffer");
+  if (storage == nullptr) return make_deleted_buffer_error("PJRT_Buffer_ToHostBuffer");
   auto needed = static_cast<size_t>(shape->bytes);
   if (args->dst == nullptr) {
     args->dst_size = needed;
@@ -82,11 +82,11 @@ PJRT_Error* to_host(PJRT_Buffer_ToHostBuffer_Args* args) {
   auto* target = static_cast<char*>(args->dst);
   Strides strides = strides_of(args->host_layout, shape->dims, size);
   auto copied = when_readable(std::move(storage), [shape, target, strides, size](Storage& source) {
-    Strides dense = row_major(shape->dims, size);
+    Strides dense = make_row_major(shape->dims, size);
     if (strides == dense) return source.read(*shape, target);
     std::vector<char> bytes(static_cast<size_t>(shape->bytes));
     Status status = source.read(*shape, bytes.data());
-    if (status.is_ok()) strided_copy(target, strides, bytes.data(), dense, shape->dims, size);
+    if (status.is_ok()) copy_strided(target, strides, bytes.data(), dense, shape->dims, size);
     return status;
   });
   args->event = event_of(copied);
@@ -111,7 +111,7 @@ struct RawCopy {
 };
 
 PJRT_Error* check_raw_copy(const RawCopy& copy, const char* function) {
-  if (copy.storage == nullptr) return deleted_buffer(function);
+  if (copy.storage == nullptr) return make_deleted_buffer_error(function);
   if (copy.offset >= 0 && copy.size >= 0 && copy.offset <= copy.shape->bytes - copy.size) return nullptr;
   return make_error(PJRT_Error_Code_INVALID_ARGUMENT,
                     std::string(function) + " beyond the buffer's " + std::to_string(copy.shape->bytes) + " bytes.");
@@ -154,7 +154,7 @@ PJRT_Error* raw_to_host_later(PJRT_Buffer_CopyRawToHostFuture_Args* args) {
 
 PJRT_Error* copy_to(const PJRT_Buffer& source, Memory* memory, PJRT_Buffer** target) {
   std::shared_ptr<Storage> storage = source.storage();
-  if (storage == nullptr) return deleted_buffer("Copy");
+  if (storage == nullptr) return make_deleted_buffer_error("Copy");
   auto ready = std::make_shared<EventState>();
   // A TPU's unpinned host memory supports only default layouts.
   bool keeps_layout = memory->kind != MemoryKind::kUnpinnedHost && source.memory->kind != MemoryKind::kUnpinnedHost;
@@ -184,7 +184,7 @@ PJRT_Error* create_uninitialized(PJRT_Client_CreateUninitializedBuffer_Args* arg
 // Returns the address of the buffer's bytes, once it is ready.
 PJRT_Error* address_of(const PJRT_Buffer& buffer, char** address) {
   std::shared_ptr<Storage> storage = buffer.storage();
-  if (storage == nullptr) return deleted_buffer("Address");
+  if (storage == nullptr) return make_deleted_buffer_error("Address");
   Status status = buffer.ready->wait();
   if (status.is_ok()) *address = buffer.shape->bytes == 0 ? nullptr : storage->address(status);
   return status.to_error();
@@ -251,7 +251,7 @@ PJRT_Error* allocate(const Memory& memory, int64_t bytes, std::shared_ptr<char>*
     release_memory_of_dropped_arrays();  // they may hold the missing memory
     *allocated = memory.allocate(bytes);
   }
-  return *allocated != nullptr ? nullptr : exhausted(memory, bytes);
+  return *allocated != nullptr ? nullptr : make_exhausted_error(memory, bytes);
 }
 
 PJRT_Error* reserve(const Memory& memory, int64_t bytes, Reservation* reserved) {
@@ -260,7 +260,7 @@ PJRT_Error* reserve(const Memory& memory, int64_t bytes, Reservation* reserved) 
     release_memory_of_dropped_arrays();
     found = memory.reserve(bytes);
   }
-  if (!found) return exhausted(memory, bytes);
+  if (!found) return make_exhausted_error(memory, bytes);
   *reserved = std::move(*found);
   return nullptr;
 }
@@ -268,10 +268,10 @@ PJRT_Error* reserve(const Memory& memory, int64_t bytes, Reservation* reserved) 
 PJRT_Error* count_temporaries(const Memory& memory, int64_t bytes) {
   if (memory.pool->CountTemporaries(bytes)) return nullptr;
   release_memory_of_dropped_arrays();
-  return memory.pool->CountTemporaries(bytes) ? nullptr : exhausted(memory, bytes);
+  return memory.pool->CountTemporaries(bytes) ? nullptr : make_exhausted_error(memory, bytes);
 }
 
-PJRT_Error* deleted_buffer(const char* function) {
+PJRT_Error* make_deleted_buffer_error(const char* function) {
   return make_error(PJRT_Error_Code_FAILED_PRECONDITION, std::string(function) + " of a buffer that was deleted.");
 }
 

@@ -22,7 +22,7 @@ PJRT_Error* reserve(const Memory& memory, int64_t bytes, Reservation* reserved);
 PJRT_Error* count_temporaries(const Memory& memory, int64_t bytes);
 
 // Returns the error for a function called with a deleted buffer.
-PJRT_Error* deleted_buffer(const char* function);
+PJRT_Error* make_deleted_buffer_error(const char* function);
 // Runs `action` when the buffer can be read, and returns an event for the end of the action. Until then no program
 // reuses the memory.
 std::shared_ptr<EventState> when_readable_later(std::shared_ptr<Storage> storage,

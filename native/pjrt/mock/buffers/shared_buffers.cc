@@ -28,7 +28,7 @@ PJRT_Error* view_of_memory(PJRT_Client_CreateViewOfDeviceBuffer_Args* args) {
 
 PJRT_Error* bitcast(PJRT_Buffer_Bitcast_Args* args) {
   std::shared_ptr<Storage> source = args->buffer->storage();
-  if (source == nullptr) return deleted_buffer("PJRT_Buffer_Bitcast");
+  if (source == nullptr) return make_deleted_buffer_error("PJRT_Buffer_Bitcast");
   const Shape& from = *args->buffer->shape;
   std::vector<int64_t> dims(args->dims, args->dims + args->num_dims);
   Layout layout = layout_of(args->device_layout, dims.size());
@@ -57,7 +57,7 @@ struct DependentBuffer {
 
 PJRT_Error* donate_with_dependency(PJRT_Buffer_DonateWithControlDependency_Args* args) {
   std::shared_ptr<Storage> source = args->buffer->remove();
-  if (source == nullptr) return deleted_buffer("PJRT_Buffer_DonateWithControlDependency");
+  if (source == nullptr) return make_deleted_buffer_error("PJRT_Buffer_DonateWithControlDependency");
   auto* dependent = new DependentBuffer{AwaitedMemory(args->buffer->shape), std::move(source)};
   args->out_buffer = new PJRT_Buffer(args->buffer->shape, args->buffer->memory, dependent->awaited.storage);
   args->callback_data = dependent;

@@ -94,7 +94,7 @@ PJRT_Error* transfer_literal(PJRT_AsyncHostToDeviceTransferManager_TransferLiter
     return invalid("The literal's type or shape differs from the buffer's.");
   }
   int64_t size = pjrt::element_bits(shape.type) / 8;
-  strided_copy(target->storage->own_bytes(), row_major(dims, size), static_cast<const char*>(args->data),
+  copy_strided(target->storage->own_bytes(), make_row_major(dims, size), static_cast<const char*>(args->data),
                strides_of(args->shape_layout, dims, size), dims, size);
   target->ready->set({});
   args->done_with_h2d_transfer = ready_event();

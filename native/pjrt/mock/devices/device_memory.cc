@@ -25,7 +25,7 @@ uint32_t first_function() {
   return first;
 }
 
-uint64_t rounded(int64_t bytes) {
+uint64_t round_up(int64_t bytes) {
   uint64_t size = std::max<int64_t>(bytes, 1);
   return (size + DeviceMemory::kAlignment - 1) / DeviceMemory::kAlignment * DeviceMemory::kAlignment;
 }
@@ -50,7 +50,7 @@ AddressRange::AddressRange(uint64_t size) : size_(size) {
 AddressRange::~AddressRange() { munmap(start_, size_); }
 
 DeviceMemory::DeviceMemory(int device, int64_t limit)
-    : device_(device), limit_(rounded(limit)), range_(limit_), sizes_(limit_ / kAlignment * sizeof(uint64_t)) {
+    : device_(device), limit_(round_up(limit)), range_(limit_), sizes_(limit_ / kAlignment * sizeof(uint64_t)) {
   join(0, limit_);
   statistics_.limit = limit;
   first_function();
@@ -137,7 +137,7 @@ void* DeviceMemory::take_through(const AllocationGate& gate, int64_t bytes) {
 }
 
 void* DeviceMemory::take_if_available(int64_t bytes) {
-  return bytes <= statistics_.limit ? take(rounded(bytes)) : nullptr;
+  return bytes <= statistics_.limit ? take(round_up(bytes)) : nullptr;
 }
 
 void* DeviceMemory::take(uint64_t size) {

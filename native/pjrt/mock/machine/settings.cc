@@ -120,7 +120,7 @@ Machine read_machine(const Environment& environment, std::optional<ProcessIdenti
 
 const char* process_environment(const char* name) { return std::getenv(name); }
 
-Environment listed_environment(const char* const* variables) {
+Environment parse_environment(const char* const* variables) {
   return [variables](const char* name) -> const char* {
     size_t length = std::strlen(name);
     for (const char* const* variable = variables; *variable != nullptr; ++variable) {

@@ -30,6 +30,6 @@ Machine read_machine(const Environment& environment, std::optional<ProcessIdenti
 // Reads the environment of this process.
 const char* process_environment(const char* name);
 // Reads a list like environ: NAME=VALUE, ended by nullptr. The list must outlive the result.
-Environment listed_environment(const char* const* variables);
+Environment parse_environment(const char* const* variables);
 
 }  // namespace framedex::mock
