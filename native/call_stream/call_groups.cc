@@ -30,7 +30,7 @@ void CallGroups::add(LinkCandidates candidates, const Rows& rows) {
   for (const CallGap& pause : known.pauses) {
     if (pause.next_row != kNoRow) by_paused_thread_[pause.thread].emplace(&known, group);
   }
-  if (known.piece != kNoPiece) by_piece_[known.piece].emplace(&known, group);
+  if (known.piece != kNoWork) by_piece_[known.piece].emplace(&known, group);
 }
 
 std::vector<CallGroups::Group> CallGroups::take_waiting_for(uint32_t thread) {
@@ -39,7 +39,7 @@ std::vector<CallGroups::Group> CallGroups::take_waiting_for(uint32_t thread) {
 
 std::vector<CallGroups::Group> CallGroups::take_ended_by(uint32_t thread) { return take(&by_paused_thread_, thread); }
 
-std::vector<CallGroups::Group> CallGroups::take_piece(Piece piece) { return take(&by_piece_, piece); }
+std::vector<CallGroups::Group> CallGroups::take_piece(WorkId piece) { return take(&by_piece_, piece); }
 
 template <typename Key>
 std::vector<CallGroups::Group> CallGroups::take(GroupIndex<Key>* index, Key key) {

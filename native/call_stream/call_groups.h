@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "call_stream/work_pieces.h"
+#include "call_stream/work_tracker.h"
 
 namespace framedex::call_stream {
 
@@ -32,19 +32,19 @@ struct CallGap {
 
 // The threads with Python that may have caused some calls.
 struct LinkCandidates {
-  Piece piece = kNoPiece;        // the piece of work that contains the calls
+  WorkId piece = kNoWork;        // the piece of work that contains the calls
   bool is_destruction = false;   // a thread waits for a destruction only if it receives an object of the piece
   std::vector<CallGap> pauses;   // pauses around the calls, by thread
   std::vector<uint32_t> paused;  // threads without a later call so far, in ascending order
 
   bool operator<(const LinkCandidates& other) const { return key() < other.key(); }
   // Whether no later event can change it.
-  bool is_decided() const { return piece == kNoPiece && paused.empty(); }
+  bool is_decided() const { return piece == kNoWork && paused.empty(); }
   // Whether no thread can have caused the calls.
-  bool is_empty() const { return (pauses.empty() && paused.empty()) || (piece == kNoPiece && is_destruction); }
+  bool is_empty() const { return (pauses.empty() && paused.empty()) || (piece == kNoWork && is_destruction); }
 
  private:
-  std::tuple<Piece, bool, const std::vector<CallGap>&, const std::vector<uint32_t>&> key() const {
+  std::tuple<WorkId, bool, const std::vector<CallGap>&, const std::vector<uint32_t>&> key() const {
     return {piece, is_destruction, pauses, paused};
   }
 };
@@ -82,7 +82,7 @@ class CallGroups {
   // call of the thread; those of the piece; or all.
   std::vector<Group> take_waiting_for(uint32_t thread);
   std::vector<Group> take_ended_by(uint32_t thread);
-  std::vector<Group> take_piece(Piece piece);
+  std::vector<Group> take_piece(WorkId piece);
   std::vector<Group> take_all();
 
  private:
@@ -97,7 +97,7 @@ class CallGroups {
   std::map<LinkCandidates, Rows> groups_;
   GroupIndex<uint32_t> by_waiting_thread_;  // by thread
   GroupIndex<uint32_t> by_paused_thread_;   // by thread
-  GroupIndex<Piece> by_piece_;
+  GroupIndex<WorkId> by_piece_;
 };
 
 }  // namespace framedex::call_stream

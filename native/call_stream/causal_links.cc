@@ -24,17 +24,17 @@ void CausalLinks::add(const RecordedCall& call) {
   auto python = python_.find(call.thread);
   if (python != python_.end()) {
     if (is_outermost) add_python_call(call, &python->second);
-    for (Piece piece : work_.take_received(call)) receive_piece(piece, call);
+    for (WorkId piece : work_.take_received(call)) receive_piece(piece, call);
     return;
   }
   if (python_.empty()) return;
-  Piece piece = work_.assign_piece(call);
+  WorkId piece = work_.assign_piece(call);
   if (is_outermost) {
     begin_root(call, piece);
   } else {
     add_nested(call);
   }
-  for (Piece lost : work_.take_lost()) drop_piece(lost);
+  for (WorkId lost : work_.take_lost()) drop_piece(lost);
 }
 
 void CausalLinks::returned(const RecordedCall& call) {
@@ -46,21 +46,21 @@ void CausalLinks::returned(const RecordedCall& call) {
     return;
   }
   if (python_.empty()) return;
-  Piece piece = work_.assign_piece(call);
+  WorkId piece = work_.assign_piece(call);
   for (Root& root : roots_) {
     if (root.row != call.row) continue;
     root.end = end_of(call);
     root.candidates.piece = piece;
     next_change_ = std::min(next_change_, root.end);
   }
-  for (Piece lost : work_.take_lost()) drop_piece(lost);
+  for (WorkId lost : work_.take_lost()) drop_piece(lost);
 }
 
 void CausalLinks::finish() {
   advance_to(kForever);
   roots_.clear();
   for (CallGroups::Group& group : groups_.take_all()) {
-    group.candidates.piece = kNoPiece;
+    group.candidates.piece = kNoWork;
     group.candidates.paused.clear();
     keep(std::move(group.candidates), group.rows);
   }
@@ -149,7 +149,7 @@ void CausalLinks::end_pauses(const RecordedCall& call, const PythonThread& threa
 }
 
 // Records that a thread with Python has received the object of a piece of work.
-void CausalLinks::receive_piece(Piece piece, const RecordedCall& call) {
+void CausalLinks::receive_piece(WorkId piece, const RecordedCall& call) {
   for (CallGroups::Group& group : groups_.take_piece(piece)) {
     receive_object(call.thread, call.outermost, &group.candidates, group.rows);
     keep(std::move(group.candidates), group.rows);
@@ -163,17 +163,17 @@ void CausalLinks::receive_piece(Piece piece, const RecordedCall& call) {
 }
 
 // Forgets a piece whose objects no thread can receive any more.
-void CausalLinks::drop_piece(Piece piece) {
+void CausalLinks::drop_piece(WorkId piece) {
   for (CallGroups::Group& group : groups_.take_piece(piece)) {
-    group.candidates.piece = kNoPiece;
+    group.candidates.piece = kNoWork;
     keep(std::move(group.candidates), group.rows);
   }
   for (Root& root : roots_) {
-    if (root.candidates.piece == piece) root.candidates.piece = kNoPiece;
+    if (root.candidates.piece == piece) root.candidates.piece = kNoWork;
   }
 }
 
-void CausalLinks::begin_root(const RecordedCall& call, Piece piece) {
+void CausalLinks::begin_root(const RecordedCall& call, WorkId piece) {
   Root root{call.row, call.thread, call.start, end_of(call), false, {}, {}, kNoRow, 0};
   root.candidates.piece = piece;
   root.candidates.is_destruction = work_.function(call.function).destroys();
@@ -199,7 +199,7 @@ void CausalLinks::add_nested(const RecordedCall& call) {
 void CausalLinks::keep(LinkCandidates candidates, const Rows& rows) {
   if (candidates.is_empty()) return;
   if (candidates.is_decided()) return link_to_candidates(candidates, rows);
-  if (candidates.piece == kNoPiece) {
+  if (candidates.piece == kNoWork) {
     // Only for calls with an object to receive does it matter which call ended a pause.
     for (CallGap& pause : candidates.pauses) pause.next_row = kNoRow;
   }

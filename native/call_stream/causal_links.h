@@ -13,7 +13,7 @@
 #include "call_stream/call_groups.h"
 #include "call_stream/recorded_call.h"
 #include "call_stream/shared_chains.h"
-#include "call_stream/work_pieces.h"
+#include "call_stream/work_tracker.h"
 
 namespace framedex::call_stream {
 
@@ -92,9 +92,9 @@ class CausalLinks {
   void add_pause(uint32_t thread, const OutermostCall& before, const OutermostCall& after, LinkCandidates* candidates);
   void add_python_call(const RecordedCall& call, PythonThread* thread);
   void end_pauses(const RecordedCall& call, const PythonThread& thread);
-  void receive_piece(Piece piece, const RecordedCall& call);
-  void drop_piece(Piece piece);
-  void begin_root(const RecordedCall& call, Piece piece);
+  void receive_piece(WorkId piece, const RecordedCall& call);
+  void drop_piece(WorkId piece);
+  void begin_root(const RecordedCall& call, WorkId piece);
   void add_nested(const RecordedCall& call);
   void keep(LinkCandidates candidates, const Rows& rows);
   void link_to_candidates(const LinkCandidates& candidates, const Rows& rows);
@@ -102,7 +102,7 @@ class CausalLinks {
   void link(const Rows& rows, const CallGap& pause, LinkEvidence how);
   bool may_be_cause(const CallGap& pause) const { return pause.is_one_line || python_.size() == 1; }
 
-  WorkPieces work_;
+  WorkTracker work_;
   SharedChains chains_;
   bool lacks_calls_;
   std::map<uint32_t, PythonThread> python_;

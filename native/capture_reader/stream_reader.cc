@@ -200,7 +200,7 @@ std::vector<SegmentRange> StreamReader::ring_segments(const std::vector<SegmentS
   std::vector<SegmentRange> written;
   uint64_t count = segments_in_file_ != 0 ? segments_in_file_ : starts.size();
   for (size_t index = 0; index < starts.size(); ++index) {
-    if (has_number(index, count, starts[index])) {
+    if (has_valid_number(index, count, starts[index])) {
       written.push_back(range_of(index, starts[index].segment.number));
     } else if (index < std::min(segments_begun_, count) && form_.has_checks()) {
       // The number that this segment must have, unless the writer is about to enter it.
@@ -217,7 +217,7 @@ std::vector<SegmentRange> StreamReader::ring_segments(const std::vector<SegmentS
 }
 
 // Returns whether a ring's segment begins with a possible number.
-bool StreamReader::has_number(size_t index, uint64_t count, const SegmentStart& start) const {
+bool StreamReader::has_valid_number(size_t index, uint64_t count, const SegmentStart& start) const {
   if (!form_.has_checks()) {
     version_1::RecordHeader header;
     std::memcpy(&header, &start.header, sizeof(header));

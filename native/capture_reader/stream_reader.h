@@ -61,7 +61,7 @@ class StreamReader {
   std::vector<SegmentStart> segment_starts(const StoredFile& file, size_t first) const;
   std::vector<SegmentRange> written_segments(const std::vector<SegmentStart>& starts, size_t first) const;
   std::vector<SegmentRange> ring_segments(const std::vector<SegmentStart>& starts) const;
-  bool has_number(size_t index, uint64_t count, const SegmentStart& start) const;
+  bool has_valid_number(size_t index, uint64_t count, const SegmentStart& start) const;
   size_t end_of_records(const StoredFile& file, const SegmentRange& range) const;
   void drop_rewritten(const std::vector<SegmentStart>& before, const std::vector<SegmentStart>& after);
   void drop_overtaken(const StoredFile& file, size_t count);

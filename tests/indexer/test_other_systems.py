@@ -35,7 +35,7 @@ QUESTIONS = (
 NATIVE_VERBS = ("index", "index --rebuild", "run demo.py", "resolve log.txt", "sources export . -o map")
 
 # One process runs them all, because start-up takes most of the time of each.
-ANSWERS = """
+COST_KINDS = """
 import contextlib, io, json
 from framedex.commands.main import cli
 answers = {}
@@ -61,7 +61,7 @@ def indexed(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Project:
 
 
 def answer_in_process(verb: str) -> list[Any]:
-    """The report of ANSWERS on a verb."""
+    """The report of COST_KINDS on a verb."""
     out, errors = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors), pytest.raises(SystemExit) as end:
         cli(verb.split(), prog_name="framedex")
@@ -84,7 +84,7 @@ def test_every_question_has_the_same_answer(
 ) -> None:
     monkeypatch.chdir(indexed.folder)
     expected = {verb: answer_in_process(verb) for verb in QUESTIONS}
-    found = answers(python_without(modules, ANSWERS, functions), indexed, QUESTIONS)
+    found = answers(python_without(modules, COST_KINDS, functions), indexed, QUESTIONS)
     for verb in QUESTIONS:
         if verb.startswith("doctor"):
             assert found[verb][0] == 0, found[verb]
@@ -94,7 +94,7 @@ def test_every_question_has_the_same_answer(
 
 def test_a_verb_that_needs_the_native_part_says_so_and_lists_alternatives(indexed: Project) -> None:
     before = indexed.index.read_bytes()
-    found = answers(python_without(ANOTHER_SYSTEM, ANSWERS, FUNCTIONS), indexed, NATIVE_VERBS)
+    found = answers(python_without(ANOTHER_SYSTEM, COST_KINDS, FUNCTIONS), indexed, NATIVE_VERBS)
     for verb, (status, out, errors) in found.items():
         assert (status, out) == (1, ""), verb
         assert "framedex's native part" in errors and "Traceback" not in errors, (verb, errors)

@@ -17,7 +17,7 @@ from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient
 
 from framedex.index import Index
-from framedex_server.answers.costs import ANSWERS, query_rows, query_rows_by_path
+from framedex_server.answers.costs import COST_KINDS, query_rows, query_rows_by_path
 from framedex_server.features.line_marks import fit_columns
 from tests.gitrepository import commit_all
 from tests.indexer.forgotten import forget_states
@@ -472,7 +472,7 @@ async def test_a_malformed_request_is_refused(recorded: Project, connect: Connec
 
 
 async def test_the_stacks_to_lines_are_listed_by_line_latest_first(recorded: Project) -> None:
-    answer = ANSWERS["transfers"]
+    answer = COST_KINDS["transfers"]
     with Index.open(recorded.index) as index:
         rows = query_rows(index, answer, [1, 2])
         found = query_rows_by_path(index, answer, [1, 2], rows)

@@ -39,7 +39,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class QualifiedName:
     """A parsed name: its parts from the outermost namespace inwards, without inline namespaces."""
 
     parts: tuple[Part, ...]
@@ -84,12 +84,12 @@ def readable_name(symbol: str) -> str:
 
 
 @lru_cache(_CACHE_SIZE)
-def parse_name(symbol: str) -> Name:
+def parse_name(symbol: str) -> QualifiedName:
     """Parse a demangled name or a declarator. Never raises; a malformed name gives fewer parts."""
     text = _PREFIX.sub("", _STD_STRING.sub("std::string", symbol))
     parts = _Scanner(text).parts()
     last = len(parts) - 1
-    return Name(tuple(p for i, p in enumerate(parts) if i == last or not _INLINE_NAMESPACE.fullmatch(p.text)))
+    return QualifiedName(tuple(p for i, p in enumerate(parts) if i == last or not _INLINE_NAMESPACE.fullmatch(p.text)))
 
 
 def find_unclosed_bracket(symbol: str) -> int | None:

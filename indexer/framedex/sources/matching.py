@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import PurePosixPath
 
-from framedex.binaries.names import ANONYMOUS, LAMBDA, Name, parse_name, split_parameters
+from framedex.binaries.names import ANONYMOUS, LAMBDA, QualifiedName, parse_name, split_parameters
 from framedex.model import Definition, LocationEvidence, NativeSymbol
 from framedex.sources.names import ANY_SCOPE, build_key, is_defined_by_macro, split_path
 from framedex.sources.types import SymbolFacts, Type, is_pack, score_parameters
@@ -141,7 +141,7 @@ def _is_subsequence(path: tuple[str, ...], key: tuple[str, ...]) -> bool:
 
 
 def _find_implicit_class(
-    symbol: NativeSymbol, name: Name, key: tuple[str, ...], candidates: Sequence[Candidate]
+    symbol: NativeSymbol, name: QualifiedName, key: tuple[str, ...], candidates: Sequence[Candidate]
 ) -> Sequence[Candidate]:
     """The class whose implicit copy or move members share the name of a constructor or assignment."""
     if len(name.parts) < 2 or name.parts[-1].text not in (name.parts[-2].text, "operator="):
@@ -161,7 +161,11 @@ def _choose_candidates(
 
 
 def _match_lambda(
-    symbol: NativeSymbol, name: Name, lambdas: Sequence[Candidate], candidates: Sequence[Candidate], max_count: int
+    symbol: NativeSymbol,
+    name: QualifiedName,
+    lambdas: Sequence[Candidate],
+    candidates: Sequence[Candidate],
+    max_count: int,
 ) -> tuple[LocationEvidence | None, tuple[Candidate, ...]]:
     """A lambda of the enclosing function, identified by its parameters and, if the ABI has one, its number."""
     parameters = _lambda_parameters(name)
@@ -181,7 +185,7 @@ def _match_lambda(
     return (LocationEvidence.CANDIDATES, enclosing[:max_count]) if enclosing else (None, ())
 
 
-def _lambda_parameters(name: Name) -> tuple[str, ...] | None:
+def _lambda_parameters(name: QualifiedName) -> tuple[str, ...] | None:
     """The parameters of the lambda; None if its name omits them, as in `f()::$_1::~$_1()`."""
     if not name.is_special_member_of_lambda:
         own = [part for part in name.parts[-2:] if part.parameters is not None]
@@ -190,7 +194,7 @@ def _lambda_parameters(name: Name) -> tuple[str, ...] | None:
     return None if text is None else split_parameters(text)
 
 
-def _select_by_ordinal(name: Name, candidates: list[Candidate]) -> list[Candidate]:
+def _select_by_ordinal(name: QualifiedName, candidates: list[Candidate]) -> list[Candidate]:
     """The lambda that `{lambda(int)#2}` numbers among those with its signature (Itanium C++ ABI, 5.1.8).
 
     Clang's `$_2` is not this number: it counts in another order, across the whole translation unit.
@@ -242,7 +246,7 @@ def _strip_anonymous(path: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(part for part in path if part != ANONYMOUS)
 
 
-def _is_implicit(name: Name, fitting: Sequence[Candidate]) -> bool:
+def _is_implicit(name: QualifiedName, fitting: Sequence[Candidate]) -> bool:
     """Whether the symbol must be a compiler-generated constructor, destructor or assignment."""
     if len(name.parts) < 2:
         return False
@@ -264,12 +268,12 @@ def _prefer_unit(symbol: NativeSymbol, candidates: Sequence[Candidate]) -> list[
     return same or _select_or_keep_all(candidates, lambda path, _: path.stem == unit.stem)
 
 
-def _prefer_constness(name: Name, candidates: Sequence[Candidate]) -> list[Candidate]:
+def _prefer_constness(name: QualifiedName, candidates: Sequence[Candidate]) -> list[Candidate]:
     return _select_or_keep_all(candidates, lambda _, definition: definition.is_const == name.is_const)
 
 
 def _filter_by_types(
-    name: Name, parameters: tuple[str, ...], candidates: Sequence[Candidate], classes_named: ClassesNamed
+    name: QualifiedName, parameters: tuple[str, ...], candidates: Sequence[Candidate], classes_named: ClassesNamed
 ) -> list[tuple[Candidate, float]]:
     """The definitions whose parameters may have the symbol's types, each with its score."""
     if not parameters:
@@ -357,7 +361,7 @@ def _select_or_keep_all(
     return _select(candidates, condition) or list(candidates)
 
 
-def _parse_parameters(name: Name) -> tuple[str, ...]:
+def _parse_parameters(name: QualifiedName) -> tuple[str, ...]:
     """The parameters of a symbol. For a lambda whose `operator()` has none, they appear at the lambda."""
     for part in reversed(name.parts):
         if part.parameters is not None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from framedex.base.lazy import compile_on_use
-from framedex.binaries.names import ANONYMOUS, LAMBDA, Name, parse_name
+from framedex.binaries.names import ANONYMOUS, LAMBDA, QualifiedName, parse_name
 from framedex.path_resolution.moved_files import TreeFiles
 
 _PLAIN = compile_on_use(r"[\w:]+")
@@ -34,7 +34,7 @@ def short_name(name: str) -> str:
     return shorten(build_key(parse_name(name))) or name
 
 
-def build_key(name: Name) -> tuple[str, ...]:
+def build_key(name: QualifiedName) -> tuple[str, ...]:
     """The path of a symbol, comparable with `split_path` of definitions."""
     return tuple(_normalise_part(part) for part in name.key)
 

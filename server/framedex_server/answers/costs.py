@@ -98,7 +98,7 @@ class Row(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CostKind:
     """One kind of line cost: its rows, and the texts for them.
 
     `rows` queries an index, with or without all calling lines. `kind` is a text that distinguishes the rows of a line.
@@ -116,10 +116,10 @@ class Answer:
     notable: Callable[[Sequence[Any]], Sequence[Any]]
 
 
-ANSWERS = {
+COST_KINDS = {
     each.name: each
     for each in (
-        Answer(
+        CostKind(
             "compiles",
             lambda index, all_lines: index.compiles(all_lines=all_lines),
             compilations.format_compiles_kind,
@@ -129,7 +129,7 @@ ANSWERS = {
             lambda row: row.compiles > 1 or row.failed > 0 or bool(row.changes),
             notable_compiles,
         ),
-        Answer(
+        CostKind(
             "transfers",
             lambda index, all_lines: index.transfers(all_lines=all_lines),
             costs.format_transfers_kind,
@@ -139,7 +139,7 @@ ANSWERS = {
             lambda row: row.is_implicit,
             notable_transfers,
         ),
-        Answer(
+        CostKind(
             "memory",
             lambda index, all_lines: list(costs.list_memory_by_line(index.memory(all_lines=all_lines))),
             costs.format_memory_kind,
@@ -149,7 +149,7 @@ ANSWERS = {
             lambda row: row.memory is None or row.memory.at_peak > 0 or row.memory.growth > 0,
             notable_memory,
         ),
-        Answer(
+        CostKind(
             "waits",
             lambda index, all_lines: index.waits(all_lines=all_lines).lines,
             costs.format_waits_kind,
@@ -168,7 +168,7 @@ ANSWERS = {
 class LineCost:
     """A line's cost in one answer: all of its rows."""
 
-    answer: Answer
+    answer: CostKind
     rows: Sequence[Row]
 
     @property
@@ -202,9 +202,9 @@ class LineCost:
         return max(row.latest_call for row in self.rows)
 
 
-def select_answers(settings: EditorSettings, *displays: bool | str) -> list[Answer]:
+def select_answers(settings: EditorSettings, *displays: bool | str) -> list[CostKind]:
     """Return the answers whose setting is True or one of `displays` (`notable`, `lenses`, `diagnostics`)."""
-    return [answer for answer in ANSWERS.values() if getattr(settings, answer.name) in (True, *displays)]
+    return [answer for answer in COST_KINDS.values() if getattr(settings, answer.name) in (True, *displays)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +236,7 @@ async def find_lens_costs(session: Session, path: str) -> LensCosts:
     return LensCosts(shown[: settings.limit], hidden, counted or "")
 
 
-async def find_file_costs(session: Session, path: str, answers: Sequence[Answer]) -> list[tuple[int, LineCost]]:
+async def find_file_costs(session: Session, path: str, answers: Sequence[CostKind]) -> list[tuple[int, LineCost]]:
     """Return the costs of a file's lines in each answer, with 1-based lines; only lines that the client shows."""
     if not answers:
         return []
@@ -245,7 +245,7 @@ async def find_file_costs(session: Session, path: str, answers: Sequence[Answer]
 
 
 def _query_file_costs(
-    session: Session, path: str, answers: Sequence[Answer], index: Index
+    session: Session, path: str, answers: Sequence[CostKind], index: Index
 ) -> list[tuple[int, LineCost]]:
     captures = find_counted_captures(session, path, index)
     found = [
@@ -263,7 +263,7 @@ def find_counted_captures(session: Session, path: str, index: Index) -> list[int
     return [picked] if picked is not None else [capture.id for capture in index.file(path).answer_of().captures]
 
 
-def query_rows_by_line(index: Index, answer: Answer, captures: Collection[int], path: str) -> ByLine:
+def query_rows_by_line(index: Index, answer: CostKind, captures: Collection[int], path: str) -> ByLine:
     """Return the rows for a file by current line, without deleted lines."""
 
     def group_rows() -> Mapping[str, ByLine]:
@@ -277,7 +277,7 @@ def query_rows_by_line(index: Index, answer: Answer, captures: Collection[int], 
     return index.get_cached(("costs by line", answer.name, *sorted(captures)), group_rows).get(path, {})
 
 
-def query_rows(index: Index, answer: Answer, captures: Collection[int], *, all_lines: bool = False) -> Sequence[Row]:
+def query_rows(index: Index, answer: CostKind, captures: Collection[int], *, all_lines: bool = False) -> Sequence[Row]:
     """Return the rows of an answer, restricted to these captures; with `all_lines`, one row per path to a line."""
 
     def read_rows() -> Sequence[Row]:
@@ -291,7 +291,7 @@ def query_rows(index: Index, answer: Answer, captures: Collection[int], *, all_l
 
 
 def query_rows_by_path(
-    index: Index, answer: Answer, captures: Collection[int], rows: Sequence[Row]
+    index: Index, answer: CostKind, captures: Collection[int], rows: Sequence[Row]
 ) -> dict[PythonLine | None, list[Row]]:
     """Return the lines of these rows with one row per path to the line, latest call first."""
     wanted = {(row.line, answer.kind(row)) for row in rows}

@@ -16,7 +16,7 @@ from pygls.lsp.server import LanguageServer
 
 from framedex.base.plaintext import make_printable
 from framedex_server.answers import frame_lines
-from framedex_server.answers.costs import ANSWERS, find_counted_captures
+from framedex_server.answers.costs import COST_KINDS, find_counted_captures
 from framedex_server.answers.navigation_targets import (
     NavigationTarget,
     find_inward_targets,
@@ -141,7 +141,7 @@ _HOW_TO_PAGES = {"compiles": "recompiles"}
 
 async def find_cost_actions(session: Session, params: types.CodeActionParams) -> list[types.CodeAction]:
     """Return the actions for the cost diagnostics in a request."""
-    found = [each for each in params.context.diagnostics if each.source == "framedex" and each.code in ANSWERS]
+    found = [each for each in params.context.diagnostics if each.source == "framedex" and each.code in COST_KINDS]
     path = session.source_path(params.text_document)
     if not found or path is None:
         return []

@@ -10,8 +10,8 @@ from pygls.lsp.server import LanguageServer
 
 from framedex.base.plaintext import make_printable
 from framedex_server.answers.costs import (
-    ANSWERS,
-    Answer,
+    COST_KINDS,
+    CostKind,
     LineCost,
     Row,
     find_counted_captures,
@@ -51,7 +51,7 @@ def register(server: LanguageServer, session: Session) -> None:
     async def costs(params: Any) -> Json | None:
         """Return one kind of cost: for all lines of a `capture`, or for the line at a `position`."""
         parameters = parse_params(params)
-        answer = _parse_answer(parameters)
+        answer = _parse_cost_kind(parameters)
         limit = parse_optional_integer(parameters, "limit")
         limit = DEFAULT_PAGE_SIZE if limit is None else max(min(limit, MAX_PAGE_SIZE), 0)
         if "position" not in parameters:
@@ -67,14 +67,14 @@ def register(server: LanguageServer, session: Session) -> None:
         return await query_contents(session, parameters, lambda index: _line_costs(session, index, answer, path, line))
 
 
-def _parse_answer(parameters: Json) -> Answer:
+def _parse_cost_kind(parameters: Json) -> CostKind:
     name = parameters.get("answer")
-    if not isinstance(name, str) or name not in ANSWERS:
-        raise JsonRpcInvalidParams(f"answer must be one of {', '.join(ANSWERS)}.")
-    return ANSWERS[name]
+    if not isinstance(name, str) or name not in COST_KINDS:
+        raise JsonRpcInvalidParams(f"answer must be one of {', '.join(COST_KINDS)}.")
+    return COST_KINDS[name]
 
 
-def _capture_costs(session: Session, index: Index, answer: Answer, capture: int, limit: int) -> Json | None:
+def _capture_costs(session: Session, index: Index, answer: CostKind, capture: int, limit: int) -> Json | None:
     if all(each.id != capture for each in index.captures()):
         return None
     rows = query_rows(index, answer, [capture])
@@ -84,14 +84,19 @@ def _capture_costs(session: Session, index: Index, answer: Answer, capture: int,
     return _build_costs_json(session, index, answer, [capture], list(by_line.values()), limit)
 
 
-def _line_costs(session: Session, index: Index, answer: Answer, path: str, line: int) -> Json:
+def _line_costs(session: Session, index: Index, answer: CostKind, path: str, line: int) -> Json:
     captures = find_counted_captures(session, path, index)
     rows = query_rows_by_line(index, answer, captures, path).get(line)
     return _build_costs_json(session, index, answer, captures, [rows] if rows else [], DEFAULT_PAGE_SIZE)
 
 
 def _build_costs_json(
-    session: Session, index: Index, answer: Answer, captures: Sequence[int], lines: Sequence[Sequence[Row]], limit: int
+    session: Session,
+    index: Index,
+    answer: CostKind,
+    captures: Sequence[int],
+    lines: Sequence[Sequence[Row]],
+    limit: int,
 ) -> Json:
     shown = lines[:limit]
     ways = query_rows_by_path(index, answer, captures, [row for rows in shown for row in rows])
@@ -102,7 +107,7 @@ def _build_costs_json(
     }
 
 
-def _build_line_json(session: Session, answer: Answer, rows: Sequence[Row], stacks: Sequence[Row]) -> Json:
+def _build_line_json(session: Session, answer: CostKind, rows: Sequence[Row], stacks: Sequence[Row]) -> Json:
     line = rows[0].line
     cost = LineCost(answer, rows)
     return {
@@ -115,7 +120,7 @@ def _build_line_json(session: Session, answer: Answer, rows: Sequence[Row], stac
     }
 
 
-def _build_stack_json(answer: Answer, stack: Row) -> Json:
+def _build_stack_json(answer: CostKind, stack: Row) -> Json:
     return {
         "text": make_printable(f"{answer.kind(stack)}: {answer.text([stack])}"),
         "outward": [

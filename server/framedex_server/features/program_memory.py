@@ -10,7 +10,7 @@ from pygls.lsp.server import LanguageServer
 from framedex.base import words
 from framedex.base.plaintext import make_printable
 from framedex.texts.costs import format_device_name, format_temporaries_source
-from framedex_server.answers.costs import ANSWERS, query_rows
+from framedex_server.answers.costs import COST_KINDS, query_rows
 from framedex_server.answers.requests import Json, build_python_line_json, parse_integer, parse_params, query_contents
 from framedex_server.answers.session import Session
 
@@ -39,7 +39,7 @@ def register(server: LanguageServer, session: Session) -> None:
 def _build_programs_json(session: Session, index: Index, capture: int) -> Json | None:
     if all(each.id != capture for each in index.captures()):
         return None
-    rows: Sequence[LineMemoryOnDevice] = query_rows(index, ANSWERS["memory"], [capture])  # type: ignore[assignment]
+    rows: Sequence[LineMemoryOnDevice] = query_rows(index, COST_KINDS["memory"], [capture])  # type: ignore[assignment]
     by_call: dict[int, tuple[ProgramPeak, list[DeviceMemory]]] = {}
     for device in {row.device.device: row.device for row in rows}.values():
         program = device.large_program

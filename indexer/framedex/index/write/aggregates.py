@@ -35,7 +35,7 @@ from framedex.index.write.chain_totals import (
     rank_in_group,
     unpack_pair,
 )
-from framedex.index.write.tree import Integers, NodeColumns, change_nodes, find_distinct_values, read_nodes
+from framedex.index.write.tree import Integers, NodeColumns, defer_node_indexes, find_distinct_values, read_nodes
 from framedex.model import LinkEvidence
 
 _ROWS_AT_ONCE = 1 << 14
@@ -121,7 +121,7 @@ def rebuild_totals(connection: sqlite3.Connection, nodes: NodeColumns) -> None:
     for table in ("stack_calls", "capture_stacks", "steps", "code_steps", "edges", "code_edges"):
         connection.execute(f"DELETE FROM {table}")
     connection.execute("DELETE FROM stack_samples WHERE arguments NOT IN (SELECT id FROM arguments)")
-    with change_nodes(connection, len(nodes.parent)):
+    with defer_node_indexes(connection, len(nodes.parent)):
         connection.execute(
             "UPDATE nodes SET calls = 0, longest = 0, makes_client = 0, run = 0, run_calls = 0, run_longest = 0"
         )
@@ -147,7 +147,7 @@ def compute_totals(connection: sqlite3.Connection, nodes: NodeColumns) -> None:
         f" {_upsert_clause('stack, boundary')}, {_UPDATE_RUN_TOTALS}"
     )
     items = read_items(connection)
-    with change_nodes(connection, len(find_passed_nodes(nodes, items))):
+    with defer_node_indexes(connection, len(find_passed_nodes(nodes, items))):
         for totals in _sum_in_parts(connection, items, nodes):
             _add_frame_totals(connection, totals)
     rebuild_line_totals(connection, nodes)
@@ -181,7 +181,7 @@ def add_stack_calls(
 
 def add_totals(connection: sqlite3.Connection, items: StackTotals, nodes: NodeColumns, capture: int) -> None:
     """Add the items, all of this capture, to the totals of nodes, steps, edges, functions and lines."""
-    with change_nodes(connection, len(find_passed_nodes(nodes, items))):
+    with defer_node_indexes(connection, len(find_passed_nodes(nodes, items))):
         for totals in _sum_in_parts(connection, items, nodes, capture):
             _add_frame_totals(connection, totals)
             _add_line_totals(connection, totals, capture)

@@ -56,7 +56,7 @@ _MANY_NODES = 20_000
 
 
 @contextmanager
-def change_nodes(connection: sqlite3.Connection, changed: int) -> Iterator[None]:
+def defer_node_indexes(connection: sqlite3.Connection, changed: int) -> Iterator[None]:
     """Drop the indexes of totals in `nodes` during the block, if it changes many rows (`changed`).
 
     Building the two indexes again takes a tenth of the time of changing each entry. A restricted index has temporary
@@ -141,7 +141,7 @@ class StackTree:
             "INSERT INTO nodes(id, parent, frame, depth, user_node, calls, longest, makes_client, run, run_calls,"
             " run_longest)"
         )
-        with change_nodes(self._connection, len(nodes)):
+        with defer_node_indexes(self._connection, len(nodes)):
             columns = (nodes, parent, frame, depth, self._find_user_nodes(first, depth), *[zero] * 6)
             copy_rows(self._connection, insert, columns)
         # A new callee may show that a frame is on another line.

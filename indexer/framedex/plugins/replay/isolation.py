@@ -62,7 +62,7 @@ def isolate(plan: Plan, execution: Operation, target: Target, seed: int, folder:
             each for each in plan.handler_results if each.row > execution.row and each.target.encode() in code
         ),
     )
-    for name in isolated.answers:
+    for name in isolated.answer_contents:
         write_stored_buffer(folder, read_stored_buffer(plan.capture, name) or b"")
     return IsolatedExecution(isolated, sends, compilation, execution)
 

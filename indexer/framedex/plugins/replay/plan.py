@@ -257,7 +257,7 @@ class Plan:
         return "".join(f"{line}\n" for line in lines)
 
     @property
-    def answers(self) -> tuple[str, ...]:
+    def answer_contents(self) -> tuple[str, ...]:
         """The contents of all answers of host callbacks and FFI handlers."""
         callbacks = (Callbacks.parse(find_callback_words(each)) for each in self.executions)
         of_handlers = (each.content for each in self.handler_results if each.content != UNKNOWN)

@@ -173,7 +173,7 @@ def _list_stored_programs(plan: Plan) -> dict[str, None]:
 
 def _list_stored_buffers(plan: Plan) -> dict[str, None]:
     sent = [name for each in plan.operations for name in each.contents]
-    return dict.fromkeys(name for name in (*sent, *plan.answers, *plan.reads.values()) if name != UNKNOWN)
+    return dict.fromkeys(name for name in (*sent, *plan.answer_contents, *plan.reads.values()) if name != UNKNOWN)
 
 
 def _describe_call(lines: LinesOfCalls, row: int) -> list[Any]:

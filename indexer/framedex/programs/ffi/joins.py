@@ -105,7 +105,7 @@ def parse_ffi_joins(capture: Capture) -> FfiJoins:
         targets=targets,
         sites=sites,
         runs=_build_run_joins(capture.functions, instances, sites, [target.name for target in targets]),
-        problems=tuple(map(_parse_problem, described.get("ffi_problem", ()))),
+        problems=tuple(map(_parse_unknown_target, described.get("ffi_problem", ()))),
     )
 
 
@@ -254,7 +254,7 @@ def _parse_target(content: Mapping[str, Any]) -> Target:
     )
 
 
-def _parse_problem(content: Mapping[str, Any]) -> UnknownTarget:
+def _parse_unknown_target(content: Mapping[str, Any]) -> UnknownTarget:
     return UnknownTarget(
         target=str(content.get("target")),
         platform=str(content.get("platform")),

@@ -64,7 +64,7 @@ void* DeviceMemory::Allocate(int64_t bytes) {
     call.enter();
   }
   const AllocationGate* gate = allocation_gate.load(std::memory_order_acquire);
-  void* address = gate == nullptr ? take_if_available(bytes) : take_through(*gate, bytes);
+  void* address = gate == nullptr ? allocate_within_limit(bytes) : allocate_through(*gate, bytes);
   if (call.is_recording()) {
     call.arguments().address(2, address);
     call.leave(address != nullptr ? 0 : kResourceExhausted, address != nullptr ? "" : refusal_reason(gate));
@@ -79,7 +79,7 @@ void DeviceMemory::Free(void* address) {
     call.arguments().address(1, address);
     call.enter();
   }
-  uint64_t size = give_back(address);
+  uint64_t size = free_block(address);
   if (call.is_recording()) call.arguments().integer(2, static_cast<int64_t>(size));
 }
 
@@ -128,28 +128,28 @@ void DeviceMemory::clear_statistics() {
   statistics_.largest_allocation = 0;
 }
 
-void* DeviceMemory::take_through(const AllocationGate& gate, int64_t bytes) {
+void* DeviceMemory::allocate_through(const AllocationGate& gate, int64_t bytes) {
   auto take = [](void* memory, int64_t wanted) {
-    return static_cast<DeviceMemory*>(memory)->take_if_available(wanted);
+    return static_cast<DeviceMemory*>(memory)->allocate_within_limit(wanted);
   };
-  auto give_back = [](void* memory, void* address) { static_cast<DeviceMemory*>(memory)->give_back(address); };
+  auto give_back = [](void* memory, void* address) { static_cast<DeviceMemory*>(memory)->free_block(address); };
   return gate.allocate(device_, bytes, this, take, give_back);
 }
 
-void* DeviceMemory::take_if_available(int64_t bytes) {
-  return bytes <= statistics_.limit ? take(round_up(bytes)) : nullptr;
+void* DeviceMemory::allocate_within_limit(int64_t bytes) {
+  return bytes <= statistics_.limit ? allocate_block(round_up(bytes)) : nullptr;
 }
 
-void* DeviceMemory::take(uint64_t size) {
+void* DeviceMemory::allocate_block(uint64_t size) {
   std::lock_guard lock(mutex_);
   uint64_t offset = 0;
   if (size < kSmall && !kept_[size / kAlignment].empty()) {
     offset = kept_[size / kAlignment].back();
     kept_[size / kAlignment].pop_back();
     --kept_blocks_;
-  } else if (!take_best_fit(size, offset)) {
+  } else if (!pop_best_fit(size, offset)) {
     join_kept_blocks();
-    if (!take_best_fit(size, offset)) return nullptr;
+    if (!pop_best_fit(size, offset)) return nullptr;
   }
   allocated_size(offset) = size;
   auto bytes = static_cast<int64_t>(size);
@@ -160,7 +160,7 @@ void* DeviceMemory::take(uint64_t size) {
   return range_.start() + offset;
 }
 
-bool DeviceMemory::take_best_fit(uint64_t size, uint64_t& offset) {
+bool DeviceMemory::pop_best_fit(uint64_t size, uint64_t& offset) {
   auto block = free_by_size_.lower_bound(size);
   if (block == free_by_size_.end()) return false;
   uint64_t rest = block->first - size;
@@ -171,7 +171,7 @@ bool DeviceMemory::take_best_fit(uint64_t size, uint64_t& offset) {
   return true;
 }
 
-uint64_t DeviceMemory::give_back(void* address) {
+uint64_t DeviceMemory::free_block(void* address) {
   std::lock_guard lock(mutex_);
   uint64_t size = size_at(address);
   if (size == 0) return 0;

@@ -78,11 +78,11 @@ class DeviceMemory {
   // Freed blocks of at least this many bytes are returned to the host; smaller ones are kept aside.
   static constexpr uint64_t kSmall = (uint64_t{1} << 20) + kAlignment;
 
-  void* take_through(const AllocationGate& gate, int64_t bytes);
-  void* take_if_available(int64_t bytes);
-  void* take(uint64_t size);
-  bool take_best_fit(uint64_t size, uint64_t& offset);
-  uint64_t give_back(void* address);
+  void* allocate_through(const AllocationGate& gate, int64_t bytes);
+  void* allocate_within_limit(int64_t bytes);
+  void* allocate_block(uint64_t size);
+  bool pop_best_fit(uint64_t size, uint64_t& offset);
+  uint64_t free_block(void* address);
   void join(uint64_t offset, uint64_t size);
   void join_kept_blocks();
 

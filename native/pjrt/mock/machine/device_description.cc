@@ -18,16 +18,16 @@ int64_t position(const Bounds& coordinates, const Bounds& bounds) {
   return coordinates[0] + bounds[0] * (coordinates[1] + bounds[1] * coordinates[2]);
 }
 
-int id_in_slice(const Topology& topology, const DevicePlace& place) {
+int id_in_slice(const Topology& topology, const DeviceLocation& place) {
   int64_t chip = position(place.coordinates, topology.chips);
   return static_cast<int>(chip * topology.chip->devices_per_chip + place.core_on_chip);
 }
 
-int machine_id(const Topology& topology, const DevicePlace& place) {
+int machine_id(const Topology& topology, const DeviceLocation& place) {
   return topology.first_device(place.slice) + id_in_slice(topology, place);
 }
 
-int host_in_slice(const Topology& topology, const DevicePlace& place) {
+int host_in_slice(const Topology& topology, const DeviceLocation& place) {
   Bounds host;
   Bounds hosts;
   for (size_t i = 0; i < host.size(); ++i) {
@@ -37,7 +37,7 @@ int host_in_slice(const Topology& topology, const DevicePlace& place) {
   return static_cast<int>(position(host, hosts));
 }
 
-int process_of(const Topology& topology, const DevicePlace& place) {
+int process_of(const Topology& topology, const DeviceLocation& place) {
   int64_t first = place.slice / topology.slices_per_host * topology.hosts_per_slice();
   return static_cast<int>(first) + host_in_slice(topology, place);
 }
@@ -91,8 +91,8 @@ void add_device_description_functions(PJRT_Api& api) {
 
 using namespace framedex::mock;
 
-PJRT_DeviceDescription::PJRT_DeviceDescription(const Topology& topology, const DevicePlace& device_place)
-    : place(device_place),
+PJRT_DeviceDescription::PJRT_DeviceDescription(const Topology& topology, const DeviceLocation& device_location)
+    : place(device_location),
       id(machine_id(topology, place)),
       process_index(process_of(topology, place)),
       kind(topology.kind->device_kind) {

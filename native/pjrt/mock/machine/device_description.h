@@ -12,7 +12,7 @@
 namespace framedex::mock {
 
 // The location of a device: its chip's coordinates in the slice, and its number among the chip's devices.
-struct DevicePlace {
+struct DeviceLocation {
   int64_t slice;
   Bounds coordinates;
   int core_on_chip;
@@ -27,11 +27,11 @@ void add_device_description_functions(PJRT_Api& api);
 
 // Its attributes point into the object, so the object must not move.
 struct PJRT_DeviceDescription {
-  PJRT_DeviceDescription(const framedex::mock::Topology& topology, const framedex::mock::DevicePlace& place);
+  PJRT_DeviceDescription(const framedex::mock::Topology& topology, const framedex::mock::DeviceLocation& place);
   PJRT_DeviceDescription(const PJRT_DeviceDescription&) = delete;
   PJRT_DeviceDescription& operator=(const PJRT_DeviceDescription&) = delete;
 
-  const framedex::mock::DevicePlace place;
+  const framedex::mock::DeviceLocation place;
   const int id;  // unique in the machine; with several slices 100000 * (slice + 1) + the id in the slice
   const int process_index;
   const std::string& kind;

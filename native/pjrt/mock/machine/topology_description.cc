@@ -135,7 +135,7 @@ PJRT_TopologyDescription::PJRT_TopologyDescription(const framedex::mock::Topolog
       for (int64_t y = 0; y < y_bound; ++y) {
         for (int64_t x = 0; x < x_bound; ++x) {
           for (int core = 0; core < topology.chip->devices_per_chip; ++core) {
-            framedex::mock::DevicePlace place{slice, {x, y, z}, core};
+            framedex::mock::DeviceLocation place{slice, {x, y, z}, core};
             devices.push_back(std::make_unique<PJRT_DeviceDescription>(topology, place));
           }
         }

@@ -1,7 +1,7 @@
 """Find the rounds of the `for` and `while` loops in a program's own functions, from the calls made in them.
 
 A capture does not record jumps, so the order of a thread's calls decides. Within one round the statements of a loop's
-body run in the order of their lines. So a call from an earlier statement than that of the previous call begins a round.
+body run in the order of their lines. So a call begins a new round if its statement is before the previous call's.
 A repeated call from the same statement is ambiguous if a frame on its stack can repeat it within a round. A
 comprehension and `jax.tree.map` are such frames. A loop is omitted if ambiguous calls hide its rounds, or if its local
 source differs from the recorded source.
@@ -274,7 +274,7 @@ class LoopFinder:
 
 
 def find_loop_keys(code: ProgramCode, nodes: Iterable[int]) -> dict[int, list[LoopKey]]:
-    """Return for each node with Python the keys of the loops around it, innermost first."""
+    """Return the keys of the loops around each node that has Python frames, innermost first."""
     paths = code.find_node_paths(nodes)
     return {node: [_build_key(path, position, loop) for position, loop in path.loops()] for node, path in paths.items()}
 

@@ -17,12 +17,12 @@
 namespace framedex::call_stream {
 
 // The row of a piece's first call.
-using Piece = int64_t;
-inline constexpr Piece kNoPiece = -1;
+using WorkId = int64_t;
+inline constexpr WorkId kNoWork = -1;
 
-class WorkPieces {
+class WorkTracker {
  public:
-  explicit WorkPieces(const ObjectTable& table) : counts_(table.types().size()), reader_(table) {}
+  explicit WorkTracker(const ObjectTable& table) : counts_(table.types().size()), reader_(table) {}
 
   void add_function(const std::string& name, const std::vector<std::string>& value_names) {
     reader_.add_function(name, value_names);
@@ -30,27 +30,27 @@ class WorkPieces {
   const ObjectReader::Function& function(uint32_t index) const { return reader_.function(index); }
 
   // Returns the pieces whose objects a call on a thread with Python is the first to receive.
-  std::vector<Piece> take_received(const RecordedCall& call);
-  // Returns the piece of a call on a thread without Python; kNoPiece if no thread can receive an object of the piece.
-  Piece assign_piece(const RecordedCall& call);
+  std::vector<WorkId> take_received(const RecordedCall& call);
+  // Returns the piece of a call on a thread without Python; kNoWork if no thread can receive an object of the piece.
+  WorkId assign_piece(const RecordedCall& call);
   // Returns the pieces lost since the last take: no thread can receive their objects any more.
-  std::vector<Piece> take_lost() { return std::exchange(lost_, {}); }
+  std::vector<WorkId> take_lost() { return std::exchange(lost_, {}); }
 
  private:
   using ObjectKey = std::pair<ObjectType, uint64_t>;  // type, address
   struct UnreceivedObject {
-    Piece piece;
+    WorkId piece;
     int64_t created_at;
   };
 
-  Piece piece_at(const ObjectUse& use, int64_t time) const;
-  void add(const ObjectUse& use, Piece piece, int64_t created_at);
+  WorkId piece_at(const ObjectUse& use, int64_t time) const;
+  void add(const ObjectUse& use, WorkId piece, int64_t created_at);
   void forget(const ObjectKey& key);
 
   std::map<ObjectKey, UnreceivedObject> unreceived_;  // objects that no thread with Python has received yet
   std::vector<size_t> counts_;                        // of unreceived_, by type
-  std::map<Piece, std::set<ObjectKey>> keys_;
-  std::vector<Piece> lost_;
+  std::map<WorkId, std::set<ObjectKey>> keys_;
+  std::vector<WorkId> lost_;
   ObjectReader reader_;
   CallObjects objects_;  // of the current call
 };

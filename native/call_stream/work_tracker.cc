@@ -1,4 +1,4 @@
-#include "call_stream/work_pieces.h"
+#include "call_stream/work_tracker.h"
 
 #include <algorithm>
 
@@ -6,16 +6,16 @@
 
 namespace framedex::call_stream {
 
-std::vector<Piece> WorkPieces::take_received(const RecordedCall& call) {
-  std::vector<Piece> received;
+std::vector<WorkId> WorkTracker::take_received(const RecordedCall& call) {
+  std::vector<WorkId> received;
   const std::vector<ObjectField>& inputs = function(call.function).known().inputs;
   if (std::none_of(inputs.begin(), inputs.end(), [&](const ObjectField& field) { return counts_[field.type] != 0; })) {
     return received;
   }
   reader_.read(call, &objects_);
   for (const ObjectUse& use : objects_.inputs) {
-    Piece piece = piece_at(use, call.start);
-    if (piece == kNoPiece) continue;
+    WorkId piece = piece_at(use, call.start);
+    if (piece == kNoWork) continue;
     received.push_back(piece);
     for (const ObjectKey& key : keys_[piece]) {
       unreceived_.erase(key);
@@ -26,33 +26,33 @@ std::vector<Piece> WorkPieces::take_received(const RecordedCall& call) {
   return received;
 }
 
-Piece WorkPieces::assign_piece(const RecordedCall& call) {
-  if (!function(call.function).has_objects() || call.duration < 0) return kNoPiece;
+WorkId WorkTracker::assign_piece(const RecordedCall& call) {
+  if (!function(call.function).has_objects() || call.duration < 0) return kNoWork;
   reader_.read(call, &objects_);
-  Piece piece = kNoPiece;
+  WorkId piece = kNoWork;
   for (const ObjectUse& use : objects_.inputs) {
-    Piece input_piece = piece_at(use, call.start);
-    if (input_piece != kNoPiece && (piece == kNoPiece || input_piece < piece)) piece = input_piece;
+    WorkId input_piece = piece_at(use, call.start);
+    if (input_piece != kNoWork && (piece == kNoWork || input_piece < piece)) piece = input_piece;
   }
   int64_t end = sum(call.start, call.duration);
   for (const ObjectUse& use : objects_.results) {
     if (use.role != Role::kCreates) continue;
-    if (piece == kNoPiece) piece = static_cast<Piece>(call.row);
+    if (piece == kNoWork) piece = static_cast<WorkId>(call.row);
     add(use, piece, end);
   }
   for (const ObjectUse& use : objects_.inputs) {
     if (use.role == Role::kDestroys) forget({use.type, use.address});
   }
-  return keys_.count(piece) != 0 ? piece : kNoPiece;
+  return keys_.count(piece) != 0 ? piece : kNoWork;
 }
 
 // Returns the piece whose object was at an address at this time.
-Piece WorkPieces::piece_at(const ObjectUse& use, int64_t time) const {
+WorkId WorkTracker::piece_at(const ObjectUse& use, int64_t time) const {
   auto found = unreceived_.find({use.type, use.address});
-  return found != unreceived_.end() && time >= found->second.created_at ? found->second.piece : kNoPiece;
+  return found != unreceived_.end() && time >= found->second.created_at ? found->second.piece : kNoWork;
 }
 
-void WorkPieces::add(const ObjectUse& use, Piece piece, int64_t created_at) {
+void WorkTracker::add(const ObjectUse& use, WorkId piece, int64_t created_at) {
   ObjectKey key{use.type, use.address};
   keys_[piece].insert(key);
   auto found = unreceived_.find(key);
@@ -60,7 +60,7 @@ void WorkPieces::add(const ObjectUse& use, Piece piece, int64_t created_at) {
   counts_[key.first] += unreceived_.insert_or_assign(key, UnreceivedObject{piece, created_at}).second ? 1 : 0;
 }
 
-void WorkPieces::forget(const ObjectKey& key) {
+void WorkTracker::forget(const ObjectKey& key) {
   auto found = unreceived_.find(key);
   if (found == unreceived_.end()) return;
   auto keys_of_piece = keys_.find(found->second.piece);
