@@ -17,7 +17,7 @@ namespace framedex::call_stream {
 
 inline constexpr uint64_t kNoRow = ~uint64_t{0};
 
-// A period without calls of a thread with Python, between two calls whose stacks share a chain of frames.
+// A period without calls of a Python thread, between two calls whose stacks share a chain of frames.
 struct CallGap {
   uint32_t thread;
   uint32_t chain;
@@ -30,7 +30,7 @@ struct CallGap {
   std::tuple<uint32_t, uint32_t, bool, uint64_t> key() const { return {thread, chain, is_one_line, next_row}; }
 };
 
-// The threads with Python that may have caused some calls.
+// The Python threads that may have caused some calls.
 struct LinkCandidates {
   WorkId piece = kNoWork;        // the piece of work that contains the calls
   bool is_destruction = false;   // a thread waits for a destruction only if it receives an object of the piece

@@ -86,7 +86,7 @@ void CausalLinks::advance_to(int64_t time) {
   roots_ = std::move(remaining);
 }
 
-// Finds the threads with Python that pause around a call, and those whose pause may still turn out to be one.
+// Finds the Python threads that pause around a call, and those whose pause may still turn out to be one.
 void CausalLinks::settle(Root* root) {
   root->is_settled = true;
   for (const auto& [number, thread] : python_) {
@@ -148,7 +148,7 @@ void CausalLinks::end_pauses(const RecordedCall& call, const PythonThread& threa
   }
 }
 
-// Records that a thread with Python has received the object of a piece of work.
+// Records that a Python thread has received the object of a piece of work.
 void CausalLinks::receive_piece(WorkId piece, const RecordedCall& call) {
   for (CallGroups::Group& group : groups_.take_piece(piece)) {
     receive_object(call.thread, call.outermost, &group.candidates, group.rows);

@@ -1,4 +1,4 @@
-// Causal links: from a call on a thread without Python to the Python stack that caused it.
+// Causal links: from a call on a native thread to the Python stack that caused it.
 //
 // XLA compiles on its own threads while the Python thread that requested it waits in one native call. That thread makes
 // no calls meanwhile, but often makes calls just before and after, from the same Python code. It waited in the part
@@ -54,11 +54,11 @@ class CausalLinks {
   const std::vector<std::vector<uint32_t>>& chains() const { return chains_.chains(); }
 
  private:
-  struct OutermostCall {  // an outermost call of a thread with Python
+  struct OutermostCall {  // an outermost call of a Python thread
     uint64_t row = kNoRow;
     uint32_t stack = 0;
   };
-  // The calls so far of a thread with Python.
+  // The calls so far of a Python thread.
   struct PythonThread {
     int64_t busy_until = INT64_MIN;
     uint64_t unreturned = 0;  // calls
@@ -83,7 +83,7 @@ class CausalLinks {
     LinkCandidates candidates;
     Rows rows;
     uint64_t
-        receiver_call;  // the outermost call in which a thread with Python received its object; kNoRow: none so far
+        receiver_call;  // the outermost call in which a Python thread received its object; kNoRow: none so far
     uint32_t receiver_thread;
   };
 

@@ -1,4 +1,4 @@
-// Pieces of work on threads without Python, identified by the objects that they create.
+// Pieces of work on native threads, identified by the objects that they create.
 //
 // The requesting thread receives a program that XLA compiles on a pool thread: the first thread to use the program is
 // the one that waited for it. A piece of work is a call that creates an object, and the earlier calls without Python
@@ -29,9 +29,9 @@ class WorkTracker {
   }
   const ObjectReader::Function& function(uint32_t index) const { return reader_.function(index); }
 
-  // Returns the pieces whose objects a call on a thread with Python is the first to receive.
+  // Returns the pieces whose objects a call on a Python thread is the first to receive.
   std::vector<WorkId> take_received(const RecordedCall& call);
-  // Returns the piece of a call on a thread without Python; kNoWork if no thread can receive an object of the piece.
+  // Returns the piece of a call on a native thread; kNoWork if no thread can receive an object of the piece.
   WorkId assign_piece(const RecordedCall& call);
   // Returns the pieces lost since the last take: no thread can receive their objects any more.
   std::vector<WorkId> take_lost() { return std::exchange(lost_, {}); }
@@ -47,7 +47,7 @@ class WorkTracker {
   void add(const ObjectUse& use, WorkId piece, int64_t created_at);
   void forget(const ObjectKey& key);
 
-  std::map<ObjectKey, UnreceivedObject> unreceived_;  // objects that no thread with Python has received yet
+  std::map<ObjectKey, UnreceivedObject> unreceived_;  // objects that no Python thread has received yet
   std::vector<size_t> counts_;                        // of unreceived_, by type
   std::map<WorkId, std::set<ObjectKey>> keys_;
   std::vector<WorkId> lost_;

@@ -103,7 +103,7 @@ def call_values() -> Seeds:
 
 
 def followed_calls() -> Seeds:
-    """A client that makes a buffer on a thread without Python; another uses and destroys it, then uses it once more."""
+    """A client that makes a buffer on a native thread; another uses and destroys it, then uses it once more."""
 
     def value(field: int, address: int) -> bytes:
         return struct.pack("<HBBIQ", field, 4, 0, 1, address)

@@ -1,4 +1,4 @@
-"""Causal links: from a call on a thread without Python to the Python stack that caused it.
+"""Causal links: from a call on a native thread to the Python stack that caused it.
 
 XLA compiles on its own threads while the requesting Python thread waits inside one native call. Such a thread makes no
 calls meanwhile, but often some just before and just after, from the same Python. The common frames of those two stacks
@@ -37,7 +37,7 @@ class CausalLink:
 
 @dataclass(frozen=True, slots=True)
 class _Pause:
-    """A time in which a thread with Python made no calls, between two calls whose stacks share `frames`."""
+    """A time in which a Python thread made no calls, between two calls whose stacks share `frames`."""
 
     thread: int
     after: int

@@ -1,4 +1,4 @@
-"""Pieces of work on threads without Python, tracked by the objects that they create.
+"""Pieces of work on native threads, tracked by the objects that they create.
 
 A program compiled on a thread of XLA's pool is an object that the requesting thread receives: the first thread that
 uses it is the one that waited. A piece of work is a call that creates an object, and the earlier calls without Python
@@ -21,7 +21,7 @@ class Work:
     """The pieces of work by number.
 
     `of_call` maps rows of `Capture.calls` to their pieces. `taken_by` maps a piece to the row of the first call of a
-    thread with Python that received an object of it.
+    Python thread that received an object of it.
     """
 
     of_call: dict[int, int] = field(default_factory=dict)
@@ -36,7 +36,7 @@ class _Sighting:
 
 
 class _Made:
-    """The objects that no thread with Python has received yet, each with its piece of work and time of birth."""
+    """The objects that no Python thread has received yet, each with its piece of work and time of birth."""
 
     def __init__(self) -> None:
         self._of_type: dict[str, dict[int, tuple[int, int]]] = {}

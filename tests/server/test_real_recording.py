@@ -32,7 +32,7 @@ async def test_hover_shows_compilations_of_a_line_on_any_thread(program: Path, c
     text = await hover(client, program, COMPILE)
     assert text is not None
     (told,) = [line for line in text.split("  \n") if "`PJRT_Client_Compile`" in line]
-    assert told.startswith("→") or (told.startswith("⇢") and told.endswith("on a thread without Python [handed-over]"))
+    assert told.startswith("→") or (told.startswith("⇢") and told.endswith("on a native thread [handed-over]"))
 
 
 async def test_hover_names_the_longest_call_and_the_neighbours(program: Path, connect: Connect) -> None:

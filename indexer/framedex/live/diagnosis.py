@@ -213,7 +213,7 @@ class _HangJudge:
             if not others:
                 return ", and no other thread runs Python"
             return (
-                ", and the other thread with Python waits, too"
+                ", and the other Python thread waits, too"
                 if others == 1
                 else f", and all {others} others wait, too"
             )

@@ -52,7 +52,7 @@ class Call:
         return lines.line_below(self._dispatched.caller)
 
     def stack(self) -> list[traceback.FrameSummary]:
-        """The program's Python frames, innermost last; empty on a thread without Python."""
+        """The program's Python frames, innermost last; empty on a native thread."""
         return lines.stack_below(self._dispatched.caller)
 
     def run(self) -> Outputs:

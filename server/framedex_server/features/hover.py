@@ -230,7 +230,7 @@ def _format_details(
         yield f"→ {markup.code(name)} ({calls:,}, {format_duration(total)})"
     yield from _format_omitted(len(summary.boundaries), "boundary function")
     for each in sorted(linked, key=lambda each: -each.total_duration)[:MAX_SHOWN]:
-        details = f"({each.calls:,}, {format_duration(each.total_duration)}) on a thread without Python"
+        details = f"({each.calls:,}, {format_duration(each.total_duration)}) on a native thread"
         yield f"⇢ {markup.code(each.function)} {details} [{each.how}]"
     yield from _format_omitted(len(linked), "such function")
     if neighbours.callees.skipped:

@@ -92,7 +92,7 @@ def test_every_compilation_is_linked_to_the_requesting_function(compiled: Compil
 
 
 def test_a_certain_link_never_points_to_a_thread_without_a_request(compiled: Compiled) -> None:
-    """Calls for a compiled program on a thread without Python come from the thread that requested its compilation."""
+    """Calls for a compiled program on a native thread come from the thread that requested its compilation."""
     asked = {
         str(call.objects["executable"]): name
         for name, calls in compiled.compilations().items()

@@ -1,4 +1,4 @@
-"""Behaviours in unsafe situations: threads without Python, a held GIL, forks, and interpreter exit."""
+"""Behaviours in unsafe situations: native threads, a held GIL, forks, and interpreter exit."""
 
 from __future__ import annotations
 

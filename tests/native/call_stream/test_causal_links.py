@@ -108,7 +108,7 @@ def any_threads(random: random.Random) -> Capture:
     """Calls of threads with and without Python, concurrent and nested, that create, use and destroy few objects."""
     count, spread = random.choice((10, 40, 300)), random.choice((20, 1000, 100_000))
     python, pool = random.choice((1, 2, 3, 10)), random.choice((1, 3))
-    quiet = random.choice((1, 5))  # threads with Python make this factor fewer calls
+    quiet = random.choice((1, 5))  # Python threads make this factor fewer calls
     rows: list[Row] = []
     stacks: list[int] = []
     ends: dict[int, list[int]] = {}  # by thread: of the calls that enclose the next one

@@ -113,7 +113,7 @@ def test_loops_come_from_the_recorded_text(recorded: Recorded, tmp_path: Path) -
 
 @pytest.mark.parametrize("jaxlib", [None, "0.10"])
 def test_compilations_on_other_threads_count_for_the_waiting_iterations(jaxlib: str | None, tmp_path: Path) -> None:
-    """jaxlib 0.10 compiles on a thread without Python, other releases compile on the thread itself."""
+    """jaxlib 0.10 compiles on a native thread, other releases compile on the thread itself."""
     other = None if jaxlib is None else with_jaxlib(jaxlib)
     if jaxlib is not None and other is None:
         pytest.skip(f"no Python with jaxlib {jaxlib}: FRAMEDEX_TEST_PYTHONS names one")

@@ -71,7 +71,7 @@ def render_where_lines(
 ) -> Iterator[Line]:
     """The recorded lines of a file, or the calls through one line with their callers, and the stacks.
 
-    `locations` are the locations of these lines. `linked` are calls that the line dispatched on threads without Python;
+    `locations` are the locations of these lines. `linked` are calls that the line dispatched on native threads;
     their stacks do not contain the line. At most `limit` functions are shown, longest total first.
     """
     for line, calls in sorted(counts.items()):
@@ -92,7 +92,7 @@ def render_where_lines(
         )
     if linked:
         yield ()
-        yield render_text_line("dispatched from here, on threads without Python:", "head")
+        yield render_text_line("dispatched from here, on native threads:", "head")
     for each in linked:
         yield (
             Span(f"{each.calls:>8,}  "),

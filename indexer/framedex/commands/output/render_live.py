@@ -39,7 +39,7 @@ _ACTIVITIES = {
 
 
 def render_snapshot_lines(snapshot: ProcessSnapshot, *, all_frames: bool) -> Iterator[Line]:
-    """The process, and each thread with Python or with calls in progress; the others are counted."""
+    """The process, and each thread that has Python frames or calls in progress; the others are counted."""
     yield from render_process_lines(snapshot)
     yield from _render_crash_lines(snapshot)
     shown = [thread for thread in snapshot.threads if is_interesting(thread, snapshot)]

@@ -1,6 +1,6 @@
 """Write the rows that calls refer to: stacks, kinds of calls, and links to the lines that caused calls.
 
-The stack of an FFI run includes the site of the run. Calls on threads without Python have links.
+The stack of an FFI run includes the site of the run. Calls on native threads have links.
 """
 
 from __future__ import annotations

@@ -141,7 +141,7 @@ class Calls:
     def python_lines(self, calls: Iterable[CallRow]) -> dict[int, PythonLine]:
         """Return the Python line that led to each call, by call id: of the user's program if there is one.
 
-        A call on a thread without Python gets the line that dispatched it, if there is only one candidate.
+        A call on a native thread gets the line that dispatched it, if there is only one candidate.
         """
         return read_python_lines(self.reader, {call.id: call.stack for call in calls})
 

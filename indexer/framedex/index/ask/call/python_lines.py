@@ -1,4 +1,4 @@
-"""The Python line that led to a call, and the dispatch sites of calls on threads without Python."""
+"""The Python line that led to a call, and the dispatch sites of calls on native threads."""
 
 from __future__ import annotations
 

@@ -293,7 +293,7 @@ class _CreatedCounts:
         )
 
     def _has_links(self, stack: int) -> bool:
-        """Whether any call with this stack is linked: all calls of a stack are on threads with Python, or none."""
+        """Whether any call with this stack is linked: all calls of a stack are on Python threads, or none."""
         query = (
             "SELECT EXISTS (SELECT 1 FROM call_kinds k"
             " JOIN call_links l ON l.call BETWEEN k.first_call AND k.latest_call"

@@ -274,7 +274,7 @@ class _Steps:
         return None
 
     def _find_dispatching_steps(self) -> dict[int, int | None]:
-        """Return the steps that dispatched calls to threads without Python; ambiguous links are left out."""
+        """Return the steps that dispatched calls to native threads; ambiguous links are left out."""
         rows = self._reader.rows(
             "SELECT l.call, l.node FROM call_links l JOIN captures p ON l.call BETWEEN p.first_call AND p.last_call"
             " WHERE p.id = ? AND l.how <> ? AND p.calls <= ?",

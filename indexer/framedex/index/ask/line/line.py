@@ -48,7 +48,7 @@ def location_since_recording(line: LineQuery) -> Location:
 
 
 def linked_calls(line: LineQuery) -> list[LinkedCalls]:
-    """Return the calls on threads without Python that were dispatched from the line, most calls first.
+    """Return the calls on native threads that were dispatched from the line, most calls first.
 
     Calls with several candidate dispatch sites are left out.
     """

@@ -249,7 +249,7 @@ def program_lines(line: LineQuery, limit: int = MAX_NODES) -> list[PythonLine]:
 
 
 def _read_next_outward(reader: Reader, front: Collection[int]) -> list[tuple[int, int, int, bool, int]]:
-    """Return the nearest outward nodes that are code with source: (start, node, frame, has_more_frames, skipped_frames).
+    """Return the nearest outward nodes with code and source: (start, node, frame, has_more_frames, skipped_frames).
 
     `skipped_frames` counts the code frames in between; `has_more_frames` is false for the outermost frame of a stack.
     """

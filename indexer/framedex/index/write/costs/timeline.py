@@ -128,9 +128,9 @@ class CallColumns:
 def assign_requested_calls(
     connection: sqlite3.Connection, capture: int, kinds: KindColumns, calls: CallColumns
 ) -> tuple[KindColumns, CallColumns]:
-    """Assign compilations on threads without Python to the threads that waited for them, as kinds of their own.
+    """Assign compilations on native threads to the threads that waited for them, as kinds of their own.
 
-    Since jaxlib 0.10 a thread without Python compiles, while the thread that requested it waits.
+    Since jaxlib 0.10 a native thread compiles, while the thread that requested it waits.
     """
     rows = connection.execute(
         "SELECT l.call, l.thread, coalesce(n.user_node, 0), n.id FROM captures p"
