@@ -48,10 +48,10 @@ QUESTIONS: dict[str, tuple[list[Step], str]] = {
         [("costs", {"of": "memory"})],
         rf"{at('device_put(batch_of')} in train",
     ),
-    "How much does each round leave there?": ([("costs", {"of": "memory"})], r"each of 12 rounds leaves"),
-    "How many rounds has a loop, and what did they spend on compiling?": (
+    "How much does each iteration leave there?": ([("costs", {"of": "memory"})], r"each of 12 iterations leaves"),
+    "How many iterations has a loop, and what did they spend on compiling?": (
         [("costs", {"of": "waits"})],
-        r"Loop of \d+ rounds",
+        r"Loop of \d+ iterations",
     ),
     "Which calls had errors?": ([("calls", {"errors": True})], r"PJRT_Client_Compile.*RESOURCE_EXHAUSTED"),
     "Which line made the call with the error?": (
@@ -120,7 +120,7 @@ KEPT = (
     "Why was step compiled again?",
     "Which line moves most bytes to the device?",
     "Which line leaks device memory?",
-    "How many rounds has a loop, and what did they spend on compiling?",
+    "How many iterations has a loop, and what did they spend on compiling?",
     "What is the C++ under the failing call?",
     "What does the failing line look like?",
     "Who calls report?",

@@ -280,7 +280,7 @@ def test_the_given_threshold_decides_which_times_differ(tmp_path: Path) -> None:
         for threshold in ("3", "100000")
     )
 
-    rounds = [numbers(loop["quantities"], "quick round") for loop in strict["loops"]]
+    rounds = [numbers(loop["quantities"], "quick iteration") for loop in strict["loops"]]
     assert any(before and after and after > before for each in rounds for before, after in each.values())
     told = [each for kind in ("functions", "lines", "loops") for row in loose[kind] for each in row["quantities"]]
     assert told and all(each["before"] is None or each["after"] is None for each in told)

@@ -214,16 +214,16 @@ def compare_loops(
 
 
 def _compare_totals(before: Loop, after: Loop, noise: NoiseThresholds) -> Iterator[Quantity]:
-    yield from compare_counts(DiffAspect.CALLS, "rounds", "", before.rounds, after.rounds)
+    yield from compare_counts(DiffAspect.CALLS, "iterations", "", before.rounds, after.rounds)
     for part in ("duration", *PARTS_OF_STEPS, "own"):
         one, other = (summarize_times([getattr(step, part) for step in loop.steps]) for loop in (before, after))
-        yield from compare_quick_times("quick round", "" if part == "duration" else part, one, other, noise)
+        yield from compare_quick_times("quick iteration", "" if part == "duration" else part, one, other, noise)
 
 
 def _compare_rounds(before: Loop, after: Loop) -> Iterator[RoundDiff]:
-    """Yield the rounds that both recordings have and that differ in compilations.
+    """Yield the iterations that both recordings have and that differ in compilations.
 
-    A round's time is too short to compare.
+    An iteration's time is too short to compare.
     """
     others = {step.number: step for step in after.steps}
     for step in before.steps:

@@ -99,7 +99,7 @@ class LineDiff:
 
 @dataclass(frozen=True, slots=True)
 class RoundDiff:
-    """The differences of one round of a loop."""
+    """The differences of one iteration of a loop."""
 
     number: int
     quantities: tuple[Quantity, ...]
@@ -107,7 +107,7 @@ class RoundDiff:
 
 @dataclass(frozen=True, slots=True)
 class LoopDiff:
-    """The differences of a loop, which is identified by the line that each of its rounds executes."""
+    """The differences of a loop, which is identified by the line that each of its iterations executes."""
 
     before: PythonLine | None
     after: PythonLine | None

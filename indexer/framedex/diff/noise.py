@@ -28,7 +28,7 @@ _QUICK_DIVISOR = 10
 
 @dataclass(frozen=True, slots=True)
 class MeasuredTime:
-    """A measured time in ns: the `total` of `count` events, which are calls, rounds or runs.
+    """A measured time in ns: the `total` of `count` events, which are calls, iterations or runs.
 
     `undisturbed` is the time of one event without interference: the first decile of `measurements` values. That number
     is lower if some values dominate.

@@ -184,7 +184,7 @@ def _add_memory(index: Index, lines: defaultdict[PythonLine | None, RecordedLine
             figures, name = lines[remove_link(held.line)].figures, format_device_name(device)
             figures.add_count(DiffAspect.CALLS, "buffers", name, held.buffers)
             figures.add_count(DiffAspect.BYTES, "allocated", name, held.allocated)
-            figures.add_count(DiffAspect.BYTES, "left by each round", name, held.growth)
+            figures.add_count(DiffAspect.BYTES, "left by each iteration", name, held.growth)
 
 
 def _read_devices(index: Index) -> Measurements:

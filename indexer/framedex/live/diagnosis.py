@@ -212,11 +212,7 @@ class _HangJudge:
             others = sum(wait is not root and wait.line is not None for wait in self._waits.values())
             if not others:
                 return ", and no other thread runs Python"
-            return (
-                ", and the other Python thread waits, too"
-                if others == 1
-                else f", and all {others} others wait, too"
-            )
+            return ", and the other Python thread waits, too" if others == 1 else f", and all {others} others wait, too"
         if root.is_in_callback and root.is_for_jax:
             return ": JAX is called in a callback, and may need the result of that callback"
         if root.thread.open_calls:

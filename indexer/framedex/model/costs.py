@@ -169,8 +169,8 @@ class LineMemory:
 
     Until a buffer is donated, it belongs to the line that created it, and then to the line that received its memory.
     The live size of the buffers is `at_peak` at the device's peak, `at_end` at the end of the recording, and `most` at
-    this line's peak. `growth` is the size that remains after each round of the line's loop, if its live bytes only rise
-    (a leak); otherwise 0. `rounds` is the number of rounds. `temporaries` is the part of `at_peak` that belongs to
+    this line's peak. `growth` is the size that remains after each iteration of the line's loop, if its live bytes only
+    rise (a leak); otherwise 0. `rounds` is the number of iterations. `temporaries` is the part of `at_peak` that belongs to
     programs that the line runs, and to no buffer.
     """
 
@@ -368,7 +368,7 @@ PARTS_OF_STEPS = ("compile", "dispatch", "transfer", "wait")
 
 @dataclass(frozen=True, slots=True)
 class LoopStep:
-    """One round of a loop of the program; times in ns.
+    """One iteration of a loop of the program; times in ns.
 
     `compile`, `dispatch`, `transfer` and `wait` are non-overlapping times of the thread in the runtime.
     """
@@ -390,10 +390,10 @@ class LoopStep:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A loop of the program, detected by its repetition. `line` is a line of the program that runs in every round.
+    """A loop of the program, detected by its repetition. `line` is a line of the program that runs in every iteration.
 
-    Times in ns: `duration` and the fields after it are totals of all `rounds`, `median_duration` is of one round.
-    `steps` has all rounds. If there are thousands, they are split into groups of equal size, and `steps` has the
+    Times in ns: `duration` and the fields after it are totals of all `rounds`, `median_duration` is of one iteration.
+    `steps` has all iterations. If there are thousands, they are split into groups of equal size, and `steps` has the
     longest of each group.
     """
 

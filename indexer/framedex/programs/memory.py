@@ -219,7 +219,7 @@ class _Analysis:
         """Return the value of an instruction. Its step follows the steps of the computations that it calls.
 
         The compiler also defines a buffer for each value that a loop carries, in the memory of the initial value. The
-        buffer dies at its last use in a round, and the value of the next round takes its memory.
+        buffer dies at its last use in an iteration, and the value of the next iteration takes its memory.
         """
         step = len(self._steps)
         value = []

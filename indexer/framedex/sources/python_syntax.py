@@ -3,7 +3,7 @@
 Loops are `for` and `while` statements. Other code evaluates an expression repeatedly.
 
 A loop is a statement of the program. A comprehension, generator expression or `map` also repeats calls, but within one
-statement. It is not a loop, and calls within it do not show the rounds of the enclosing loop.
+statement. It is not a loop, and calls within it do not show the iterations of the enclosing loop.
 """
 
 from __future__ import annotations

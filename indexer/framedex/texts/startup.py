@@ -22,7 +22,7 @@ def format_startup_title(startup: Startup) -> str:
 def format_traced_line(line: TracedLine) -> str:
     """The number of ops of a line: `2,640 ops`. For an unrolled loop, advice follows.
 
-    A round can add an op more than once, for example in a gradient: `repeats` is not always the number of rounds.
+    An iteration can add an op more than once, for example in a gradient, so `repeats` can exceed their number.
     """
     if line.repeats > 1:
         unrolled = f"{words.count(line.repeated_ops, 'op')} of an unrolled loop, in at least {line.repeats:,} copies"

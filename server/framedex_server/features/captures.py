@@ -266,7 +266,7 @@ def _build_line_json(session: Session, verdict: CostTrend, line: LineDiff, found
 
 
 def _find_reasons(line: LineDiff, found: Differences) -> list[str]:
-    """Return the differences of the line, then those of its loop's rounds."""
+    """Return the differences of the line, then those of its loop's iterations."""
     from framedex.diff.text import format_line_reasons, format_quantity
 
     loops = [

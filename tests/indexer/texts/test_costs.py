@@ -138,7 +138,7 @@ def test_memory_shows_peak_and_leaks() -> None:
     leaking = replace(DEVICE, lines=(replace(HELD, growth=4096, rounds=12),))
     assert format_memory(list(list_memory_by_line([leaking]))) == "holds 1 KiB at the peak, leaks 4 KiB a step"
     assert format_memory_details(list(list_memory_by_line([leaking])))[-1] == (
-        "device 0: each of 12 rounds leaves 4 KiB: a leak, unless the program needs them"
+        "device 0: each of 12 iterations leaves 4 KiB: a leak, unless the program needs them"
     )
     gone = replace(DEVICE, lines=(replace(HELD, at_peak=0),))
     assert format_memory(list(list_memory_by_line([gone]))) == "holds at most 2 KiB, nothing at the peak"

@@ -32,7 +32,7 @@ def step_of_two(value):
 
 def step_with_a_loop(value):
     for _ in range(3):
-        value = double(value)  # 24 rounds
+        value = double(value)  # 24 iterations
     return value
 
 
@@ -51,12 +51,12 @@ def library_alone():
 
 def epochs():
     for _ in range(5):
-        library.fit(step, jnp.ones(3), 10)  # 5 rounds
+        library.fit(step, jnp.ones(3), 10)  # 5 iterations
 
 
 def epochs_of_two_steps():
     for _ in range(4):
-        library.fit(step, jnp.ones(3), 10)  # 4 rounds
+        library.fit(step, jnp.ones(3), 10)  # 4 iterations
         library.fit(step_of_two, jnp.ones(3), 10)
 
 
@@ -79,11 +79,11 @@ def two_epochs():
 
 def batches_of_a_library():
     for batch in library.loader(6):
-        double(batch)  # 6 rounds
+        double(batch)  # 6 iterations
     for batch in library.loader(6, lambda batch: double(batch)):
-        double(batch)  # 6 rounds
+        double(batch)  # 6 iterations
     for batch in library.prefetch(library.loader(8)):
-        double(batch)  # 8 rounds
+        double(batch)  # 8 iterations
 
 
 library_alone()

@@ -37,23 +37,23 @@ def init_optimizer():
 def eight():
     value = jnp.float32(0)
     for _ in range(8):
-        value = double(value)  # 8 rounds
+        value = double(value)  # 8 iterations
     return float(value)
 
 
 def on_one_line(value):
-    for _ in range(5): value = double(value)  # 5 rounds  # fmt: skip  # noqa: E701
+    for _ in range(5): value = double(value)  # 5 iterations  # fmt: skip  # noqa: E701
     return value
 
 
 def leaks():
     for _ in range(6):
-        kept.append(put(1024))  # 6 rounds: leaks
+        kept.append(put(1024))  # 6 iterations: leaks
 
 
 def several_calls():
     for n in range(7):
-        batch = put(16)  # 7 rounds
+        batch = put(16)  # 7 iterations
         total, _ = both(double(batch), batch)
         if n % 3 == 2:
             print(float(jnp.sum(total)))
@@ -61,7 +61,7 @@ def several_calls():
 
 def tree_beside_others():
     for _ in range(9):
-        update = jax.tree.map(lambda p: p * 0.5, params)  # 9 rounds
+        update = jax.tree.map(lambda p: p * 0.5, params)  # 9 iterations
         double(update["a"]).block_until_ready()
 
 
@@ -75,14 +75,14 @@ def nested():
     value = jnp.ones(4)
     for _ in range(4):
         for _ in range(3):
-            value = double(value)  # 12 rounds
-        print(float(jnp.max(value)))  # 4 rounds
+            value = double(value)  # 12 iterations
+        print(float(jnp.max(value)))  # 4 iterations
 
 
 def while_loop():
     value = jnp.float32(1)
     while value < 30:
-        value = double(value)  # 5 rounds
+        value = double(value)  # 5 iterations
 
 
 def layer(value):
@@ -93,7 +93,7 @@ def layer(value):
 def calls_a_function():
     value = jnp.ones(3)
     for _ in range(6):
-        value = layer(value)  # 6 rounds
+        value = layer(value)  # 6 iterations
 
 
 def within_a_function():
@@ -101,21 +101,21 @@ def within_a_function():
     for _ in range(2):
         value = layer(value)
         for _ in range(3):
-            value = double(value)  # 6 rounds
+            value = double(value)  # 6 iterations
     return value
 
 
 def breaks():
     value = jnp.float32(1)
     for _ in range(100):
-        value = double(value)  # 7 rounds
+        value = double(value)  # 7 iterations
         if float(value) >= 128:
             break
 
 
 def continues_and_fails():
     for n in range(10):
-        value = put(4)  # 10 rounds
+        value = put(4)  # 10 iterations
         if n % 2:
             continue
         try:
@@ -128,12 +128,12 @@ def continues_and_fails():
 
 def batches(count):
     for _ in range(count):
-        yield put(32)  # 6 rounds
+        yield put(32)  # 6 iterations
 
 
 def from_a_generator():
     for batch in batches(6):
-        double(batch)  # 6 rounds
+        double(batch)  # 6 iterations
 
 
 def too_few():

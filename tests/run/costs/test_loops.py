@@ -28,7 +28,7 @@ LINES = PROGRAM.read_text().splitlines()
 def _expected_rounds(program: Path) -> list[tuple[int, int]]:
     """The program lines that state their number of iterations, and that number."""
     lines = enumerate(program.read_text().splitlines(), 1)
-    return [(number, int(found[1])) for number, text in lines if (found := re.search(r"# (\d+) rounds", text))]
+    return [(number, int(found[1])) for number, text in lines if (found := re.search(r"# (\d+) iterations", text))]
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def test_a_statement_that_creates_several_arrays_does_not_leak(recorded: Recorde
 def test_a_leak_has_the_iterations_of_its_loop(recorded: Recorded) -> None:
     with Index.open(recorded.index) as index:
         (device,) = index.memory(all_lines=True)
-    number = next(number for number, text in enumerate(LINES, 1) if text.endswith("rounds: leaks"))
+    number = next(number for number, text in enumerate(LINES, 1) if text.endswith("iterations: leaks"))
 
     (leak,) = [line for line in device.lines if any(each.location.line == number for each in line.outward)]
 

@@ -230,7 +230,7 @@ def test_growth_is_the_memory_left_by_each_iteration(recorded: Recorded, case: s
 @pytest.mark.exhaustive
 def test_growth_by_threads_may_lack_a_round_in_progress(recorded: Recorded) -> None:
     (line,) = recorded.devices("by_threads")[0].lines
-    assert line.growth == pytest.approx(4 * KIB, rel=1 / 10)  # of 12 rounds, 10 are measured
+    assert line.growth == pytest.approx(4 * KIB, rel=1 / 10)  # of 12 iterations, 10 are measured
 
 
 def test_repeatedly_donated_memory_does_not_grow(recorded: Recorded) -> None:

@@ -51,7 +51,7 @@ def test_the_report_has_the_rows_of_each_answer(report: Path) -> None:
     assert len(section(report, "memory").all("tr")) - 1 == len(device.lines) > 0
     (kept,) = [held for held in device.lines if held.line and held.line.location.line == line_of("kept.append")]
     assert kept.growth
-    assert f"each of {kept.rounds} rounds leaves" in section(report, "memory").elements[0].text
+    assert f"each of {kept.rounds} iterations leaves" in section(report, "memory").elements[0].text
 
 
 @pytest.mark.parametrize(

@@ -287,7 +287,7 @@ def test_the_verb_prints_lines_and_steps(recorded: Recorded) -> None:
     assert "Python waited" in shown and "programs were running" in shown
     for case in ("block_until_ready", "asarray"):
         assert f":{_number(case)} in " in shown.replace("\n", " ")
-    assert "Loop of 60 rounds" in shown
+    assert "Loop of 60 iterations" in shown
     assert "--limit 0 shows more" in shown
 
 

@@ -121,8 +121,8 @@ def _render_loop_lines(loop: LoopDiff, limit: int) -> Iterator[Line]:
     for each in loop.quantities:
         yield render_text_line(f"    {format_quantity(each)}")
     for round_ in loop.rounds[: limit or None]:
-        yield render_text_line(f"    round {round_.number}: {'; '.join(map(format_quantity, round_.quantities))}")
-    yield from render_hidden_rows_line(len(loop.rounds) - limit if limit else 0, "round", indent=4)
+        yield render_text_line(f"    iteration {round_.number}: {'; '.join(map(format_quantity, round_.quantities))}")
+    yield from render_hidden_rows_line(len(loop.rounds) - limit if limit else 0, "iteration", indent=4)
 
 
 def _render_stack_path_lines(branches: Sequence[PathFrame], limit: int) -> Iterator[Line]:

@@ -69,20 +69,20 @@ def draw_thread_layers(thread: ThreadTime, timeline: Timeline, span: TimeSpan) -
 
 
 def compute_step_height(loop: Loop) -> int:
-    """The duration in ns at the full height of the chart; a few much longer rounds are cut off."""
+    """The duration in ns at the full height of the chart; a few much longer iterations are cut off."""
     longest = max((step.duration for step in loop.steps), default=0)
     return max(min(longest, _MAX_MEDIANS * loop.median_duration), 1)
 
 
 def draw_step_layers(loop: Loop) -> Iterator[ChartLayer]:
-    """The parts of a loop's rounds as chart layers, rounds side by side; the height is the duration."""
+    """The parts of a loop's iterations as chart layers, iterations side by side; the height is the duration."""
     height, steps = compute_step_height(loop), _limit_columns(loop.steps)
     parts = [(name, [getattr(step, name) / height for step in steps]) for name in (*PARTS_OF_STEPS, OWN)]
     return _draw_stack_layers(parts, 0, CHART_WIDTH)
 
 
 def _limit_columns(steps: Sequence[LoopStep]) -> Sequence[LoopStep]:
-    """At most one round per unit of the width: the longest of each group of rounds."""
+    """At most one iteration per unit of the width: the longest of each group of iterations."""
     if len(steps) <= CHART_WIDTH:
         return steps
     edges = [len(steps) * column // CHART_WIDTH for column in range(CHART_WIDTH + 1)]

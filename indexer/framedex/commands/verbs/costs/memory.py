@@ -58,8 +58,8 @@ def memory(
     lines whose values are alive at its own peak, and changes that would lower it. On the mock TPU the bytes are those
     of its allocator, in blocks of 512. On other plug-ins they are array sizes: transfers give the sizes of copies,
     programs those of results. Buffers of unknown size are counted. The memory of a donated buffer belongs to the line
-    that received it. A line whose bytes grow in every round of a loop is reported with the growth per round: a leak, or
-    a cache.
+    that received it. A line whose bytes grow in every iteration of a loop is reported with that growth: a leak, or a
+    cache.
 
     --plan predicts the memory of a program on a machine that you do not have: `framedex memory --plan train.py --device
     v5e:4x4 --hbm 16GiB`. It compiles the program's functions for that machine, but runs none of them. With `--plugin

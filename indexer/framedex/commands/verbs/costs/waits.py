@@ -42,7 +42,7 @@ def waits(
 
     A thread waits while it is blocked: for a result (`block_until_ready`), for a copy to the host (`float(x)`,
     `np.asarray(x)`), or in a call that runs a program when its queue is full. A wait without a recorded end has an
-    unknown duration. Loops are `for` and `while` statements of the program. Each round shows its thread's time in
+    unknown duration. Loops are `for` and `while` statements of the program. Each iteration shows its thread's time in
     compilation, dispatch, transfers, waits and the rest.
     """
     with open_whole_runs(index_path, selection, lambda index: index.captures_with_waits()) as (index, answer):
@@ -69,7 +69,7 @@ _UNSEEN_NOTE = "It may have waited unseen, as in jax.effects_barrier."
 
 
 def render_waits_lines(waiting: WaitsAndLoops, limit: int) -> Iterator[Line]:
-    """The first `limit` lines with waits (0: all), and the loops, the first with its rounds."""
+    """The first `limit` lines with waits (0: all), and the loops, the first with its iterations."""
     yield from _render_summary_lines(waiting)
     if waiting.lines:
         yield ()
@@ -151,9 +151,9 @@ def _format_row_cells(row: Waits, recorded: int) -> tuple[str, ...]:
 
 
 def _render_loop_lines(loop: Loop) -> Iterator[Line]:
-    yield (Span(f"Loop of {loop.rounds:,} rounds  ", "head"), *render_python_line(loop.line, 0))
+    yield (Span(f"Loop of {loop.rounds:,} iterations  ", "head"), *render_python_line(loop.line, 0))
     parts = [f"{name} {words.format_duration(spent)}" for name in _PARTS if (spent := getattr(loop, name))]
-    median = f"{words.format_duration(loop.median_duration)} a round (median)"
+    median = f"{words.format_duration(loop.median_duration)} an iteration (median)"
     yield render_text_line(
         f"  {words.format_duration(loop.duration)}, {median}: {', '.join(parts)}; thread {make_printable(loop.thread)}"
     )
@@ -164,14 +164,14 @@ def _render_step_lines(loop: Loop, limit: int) -> Iterator[Line]:
     if limit and len(shown) > limit:
         longest = sorted(shown, key=lambda step: -step.duration)[:limit]
         shown = tuple(sorted(longest, key=lambda step: step.number))
-    heads = ("round", "at", "time", *_PARTS, "first call")
+    heads = ("iteration", "at", "time", *_PARTS, "first call")
     cells = [_format_step_cells(step) for step in shown]
     widths = measure_columns(heads, *cells)
     yield (Span(f"  {format_row(heads, widths)}", "dim"),)
     for row in cells:
         yield render_text_line(f"  {format_row(row, widths)}")
     if len(shown) < loop.rounds:
-        text = f"  These are the longest of {loop.rounds:,} rounds"
+        text = f"  These are the longest of {loop.rounds:,} iterations"
         yield render_text_line(f"{text}; --limit 0 shows more." if len(shown) < len(loop.steps) else f"{text}.", "dim")
 
 

@@ -113,7 +113,7 @@ def _read_startup(reader: Reader, capture: int) -> Startup:
 def _find_first_step(reader: Reader, capture: int, phases: Sequence[Phase]) -> _FirstStep:
     """Return the first run of the program that took longest to prepare.
 
-    A program that first runs in the first round of a loop takes precedence if it took about as long.
+    A program that first runs in the first iteration of a loop takes precedence if it took about as long.
     """
     prepared: dict[tuple[int, str], int] = {}
     first: dict[tuple[int, str], Phase] = {}

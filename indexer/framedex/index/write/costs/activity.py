@@ -80,7 +80,7 @@ class CaptureActivity:
         return {node: [key for key in keys if key in found] for node, keys in known.items()}
 
     def find_round_starts(self, key: LoopKey) -> Integers:
-        """Return the start times of the rounds of a loop on all threads, in order (ns)."""
+        """Return the start times of the iterations of a loop on all threads, in order (ns)."""
         return np.sort(np.concatenate([rounds.start for rounds in self.loops if rounds.key == key]))
 
 

@@ -1,10 +1,10 @@
-"""Find the rounds of the `for` and `while` loops in a program's own functions, from the calls made in them.
+"""Find the iterations of the `for` and `while` loops in a program's own functions, from the calls made in them.
 
-A capture does not record jumps, so the order of a thread's calls decides. Within one round the statements of a loop's
-body run in the order of their lines. So a call begins a new round if its statement is before the previous call's.
-A repeated call from the same statement is ambiguous if a frame on its stack can repeat it within a round. A
-comprehension and `jax.tree.map` are such frames. A loop is omitted if ambiguous calls hide its rounds, or if its local
-source differs from the recorded source.
+A capture does not record jumps, so the order of a thread's calls decides. Within one iteration the statements of a
+loop's body run in the order of their lines. So a call begins a new iteration if its statement is before the previous
+call's. A repeated call from the same statement is ambiguous if a frame on its stack can repeat it within an iteration. A
+comprehension and `jax.tree.map` are such frames. A loop is omitted if ambiguous calls hide its iterations, or if its
+local source differs from the recorded source.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from framedex.programs.objects.moves import MOVES
 from framedex.sources.python_syntax import SourceLoop, StatementBlock
 
 MIN_ROUNDS = 4
-"""The minimum number of rounds of a stored loop."""
+"""The minimum number of iterations of a stored loop."""
 
-_MAX_AMBIGUOUS_ROUNDS = 2  # the maximum number of rounds with calls that may begin rounds, as during a compilation
-_MIN_REGULAR_SHARE = 0.9  # the minimum fraction of the rounds with equal counts
+_MAX_AMBIGUOUS_ROUNDS = 2  # the maximum number of iterations with calls that may begin one, as during a compilation
+_MIN_REGULAR_SHARE = 0.9  # the minimum fraction of the iterations with equal counts
 _MAX_LOOPS = 500  # the maximum number of loops examined per thread: those with the most calls
 _TRANSFER_FIELDS = re.compile(r'"(?:type|dims|device|memory|bytes|transfer_size)": (?:"[^"]*"|\[[^\]]*\]|[^,}]*)')
 _SEND_FUNCTIONS = frozenset(name for name, move in MOVES.items() if move.direction is TransferDirection.HOST_TO_DEVICE)
@@ -43,10 +43,10 @@ LoopKey = tuple[tuple[int, ...], int, int]  # the frames outside the loop's func
 
 @dataclass(frozen=True, slots=True)
 class LoopRounds:
-    """The rounds of a loop on a thread, in order: the first call of each, its start and its end (ns).
+    """The iterations of a loop on a thread, in order: the first call of each, its start and its end (ns).
 
-    `node` is the loop's frame in the tree, at the first statement that most rounds pass. A statement that is not itself
-    a loop is preferred. `key` is the same on each thread.
+    `node` is the loop's frame in the tree, at the first statement that most iterations pass. A statement that is not
+    itself a loop is preferred. `key` is the same on each thread.
     """
 
     key: LoopKey
@@ -61,7 +61,7 @@ class LoopRounds:
 
     @property
     def duration(self) -> int:
-        """Return the total duration of all rounds, ns."""
+        """Return the total duration of all iterations, ns."""
         return int((self.end - self.start).sum())
 
 
@@ -69,7 +69,7 @@ class LoopRounds:
 class ThreadEvents:
     """The calls and waits of a thread, in order of start: their kinds, their start and end (ns), and their arguments.
 
-    Events with `is_gap` are waits after a call. They never begin a round.
+    Events with `is_gap` are waits after a call. They never begin an iteration.
     """
 
     kind: Integers
@@ -89,10 +89,10 @@ class ThreadEvents:
 class _StepRelation(enum.Enum):
     """The relation of a call to the previous call of the same loop."""
 
-    SAME = "the same round"
-    NEXT = "the next round"
+    SAME = "the same iteration"
+    NEXT = "the next iteration"
     AMBIGUOUS = "either"
-    SENT = "the next round, if the same array was sent to the same device before"
+    SENT = "the next iteration, if the same array was sent to the same device before"
 
 
 @dataclass(slots=True)
@@ -118,7 +118,7 @@ class LoopFinder:
         self._is_send = {*kinds.find_kinds(_SEND_FUNCTIONS).tolist()}
 
     def loops(self, thread: int, marks: ThreadEvents) -> Iterator[LoopRounds]:
-        """Yield the loops of a thread with at least `LEAST_ROUNDS` rounds."""
+        """Yield the loops of a thread with at least `LEAST_ROUNDS` iterations."""
         counts = np.bincount(marks.kind)
         kinds = np.flatnonzero(counts)
         leaves = self._kinds.leaf[kinds]
@@ -174,7 +174,7 @@ class LoopFinder:
     def _find_beginnings(
         self, candidate: _LoopCandidate, kind: Integers, has_left: _Booleans, arguments: Integers
     ) -> tuple[_Booleans, _Booleans]:
-        """Return which calls begin a round, compared with the previous call, and which calls are ambiguous."""
+        """Return which calls begin an iteration, compared with the previous call, and which calls are ambiguous."""
         pair = kind[:-1] * (int(np.max(kind)) + 1) + kind[1:]
         _, first, position = np.unique(pair, return_index=True, return_inverse=True)
         steps = [
@@ -213,13 +213,13 @@ class LoopFinder:
         return found
 
     def _is_anchored(self, candidate: _LoopCandidate, kind: Integers, rounds: int) -> bool:
-        """Return whether some call is made exactly once in each round, and so separates the rounds."""
+        """Return whether some call is made exactly once in each iteration, and so separates the iterations."""
         counts = Counter(kind.tolist())
         usual = range(int(0.9 * rounds) - 1, rounds + 1)
         return any(self._runs_once(self._paths[each], candidate) for each, count in counts.items() if count in usual)
 
     def _runs_once(self, path: PythonPath, candidate: _LoopCandidate) -> bool:
-        """Return whether the program's statements on a path run exactly once in a round."""
+        """Return whether the program's statements on a path run exactly once in an iteration."""
         position, body = candidate.position, candidate.loop.body
         parts = [body.part(body.place(path.frames[position].line))]
         for own, _ in path.program_frames:
@@ -265,7 +265,7 @@ class LoopFinder:
         )
 
     def _find_node(self, candidate: _LoopCandidate, kind: Integers, unit: Integers, of_round: Integers) -> int:
-        """Return the node of the loop's frame at the first statement that is in the most rounds."""
+        """Return the node of the loop's frame at the first statement that is in the most iterations."""
         rounds_of: Counter[int] = Counter(each for each, _ in {*zip(unit.tolist(), of_round.tolist(), strict=True)})
         is_loop = {each: bool((part := candidate.loop.body.part(each)) and part.is_loop) for each in rounds_of}
         chosen = max(rounds_of, key=lambda each: (each > 0, rounds_of[each], not is_loop[each], -each))
@@ -314,7 +314,7 @@ def _find_repetition(path: PythonPath, first: int, end: int) -> _StepRelation:
 
 
 def _is_regular(is_repeated: _Booleans, begins: _Booleans) -> bool:
-    """Return whether most of these rounds have equal numbers of repeated calls, as for the leaves of a tree."""
+    """Return whether most of these iterations have equal numbers of repeated calls, as for the leaves of a tree."""
     counts = np.bincount(np.cumsum(begins) - 1, is_repeated)
     _, rounds = np.unique(counts, return_counts=True)
     return len(counts) >= MIN_ROUNDS and int(np.max(rounds)) >= _MIN_REGULAR_SHARE * len(counts)
@@ -323,7 +323,7 @@ def _is_regular(is_repeated: _Booleans, begins: _Booleans) -> bool:
 def _find_rounds_with_body(
     unit: Integers, of_round: Integers, count: int, has_left: _Booleans, loop: SourceLoop
 ) -> _Booleans:
-    """Return which rounds execute the body, rather than the final evaluation of the loop's header."""
+    """Return which iterations execute the body, rather than the final evaluation of the loop's header."""
     has_body = np.bincount(of_round, unit > 0, count) > 0
     is_last = np.append(np.bincount(of_round, has_left, count)[1:] > 0, True)
     if has_body.any() or loop.is_while:
@@ -333,7 +333,7 @@ def _find_rounds_with_body(
 
 
 def _compute_times(marks: ThreadEvents, inside: Integers, first: Integers) -> tuple[Integers, Integers]:
-    """Return start and end of the rounds that begin with these marks. A round ends at the next, or at its last mark."""
+    """Return start and end of the iterations that begin with these marks. Each ends at the next, or at its last mark."""
     start = marks.start[first]
     end_index = np.append(np.searchsorted(inside, first[1:]), len(inside))
     end = np.maximum.reduceat(marks.end[inside], np.searchsorted(inside, first))

@@ -300,7 +300,7 @@ def _write_held(
 
 
 class MemoryGrowth:
-    """The growth of groups of pieces by the rounds of the loops around their allocations.
+    """The growth of groups of pieces by the iterations of the loops around their allocations.
 
     `nodes` are the nodes of the lines that created the pieces of a capture.
     """
@@ -312,7 +312,7 @@ class MemoryGrowth:
         self._starts: dict[LoopKey, Integers] = {}
 
     def measure(self, pieces: Integers, held_from: Integers, held_until: Integers, size: Integers) -> tuple[int, int]:
-        """Return the growth per round of a loop in bytes (0: none), and the number of rounds (0: outside of loops).
+        """Return the growth per iteration of a loop in bytes (0: none), and the iterations (0: outside of loops).
 
         The program owns a piece of `size` bytes from `held_from` until `held_until`. The loop is the innermost one that
         creates most of the pieces and grows, else the innermost one.
@@ -339,9 +339,9 @@ class MemoryGrowth:
 
 
 def _compute_growth(starts: Integers, held_from: Integers, held_until: Integers, size: Integers) -> int:
-    """Return the bytes per round if the bytes before a round never fall, and rise in the later half of the rounds.
+    """Return the bytes per iteration if the bytes before an iteration never fall, and rise in the later half.
 
-    The first round is left out because it compiles. Memory that one round keeps only for the next round is not growth.
+    The first iteration is left out because it compiles. Memory that an iteration keeps only for the next is not growth.
     """
     begun, ended = np.argsort(held_from, kind="stable"), np.argsort(held_until, kind="stable")
     gained = np.concatenate([[0], np.cumsum(size[begun])])[np.searchsorted(held_from[begun], starts[1:])]

@@ -149,7 +149,7 @@ class _LoopWriter:
         )
 
     def _compute_time_spent(self, rounds: LoopRounds) -> Iterator[Integers]:
-        """Yield the time per round that its thread spent on compiling, dispatching, transfers and waiting, in ns."""
+        """Yield the time per iteration that its thread spent on compiling, dispatching, transfers and waits, in ns."""
         calls, waits = self._calls, self._waits
         is_own = self._kinds.thread[calls.kind] == rounds.thread
         is_outer = calls.find_rows(calls.parent) < 0
@@ -164,7 +164,7 @@ class _LoopWriter:
 
 
 def _sum_by_round(rounds: LoopRounds, start: Integers, length: Integers) -> Integers:
-    """Return the sum of these lengths in each round, by their start."""
+    """Return the sum of these lengths in each iteration, by their start."""
     position = np.searchsorted(rounds.start, start, side="right") - 1
     inside = np.flatnonzero((position >= 0) & (start < rounds.end[np.maximum(position, 0)]))
     return np.bincount(position[inside], length[inside], len(rounds)).astype(np.int64)
