@@ -120,7 +120,7 @@ def _set_command_line(arguments: list[str]) -> None:
 def program_of(arguments: list[str]) -> tuple[str, types.CodeType | None]:
     """The module that a command line runs, or the code of `__main__`.
 
-    Only the module `__main__` refers to its globals: a reference from a frozen object keeps them alive at the exit.
+    Only the module `__main__` may refer to its globals. A reference from a frozen object would keep them alive at exit.
     """
     has_safe_path = arguments[1] == "-P"
     if has_safe_path:

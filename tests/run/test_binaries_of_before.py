@@ -87,7 +87,7 @@ def test_names_and_lines_belong_to_the_executed_library(project: Passing, change
 
 
 def test_offsets_in_a_text_are_resolved_in_the_matching_recorded_build(project: Passing) -> None:
-    """The library was rebuilt after the crash: a name with its address proves the recorded build."""
+    """The library was rebuilt after the crash: a name and its address identify the recorded build."""
     symbols = Binary.open(project.library).symbols
     assert symbols is not None
     starts = {name: symbols.functions_named(name)[0].start for name in ("through", "content")}

@@ -70,7 +70,7 @@ class Roads:
 
 
 def record_roads(root: Path) -> Roads:
-    """Write the program below `root`, and an index of a run of it."""
+    """Write the program and an index of one run to `root`."""
     roads = Roads(root.resolve() / "tree")
     for folder in (roads.tree, roads.library.parent):
         (folder / ".git").mkdir(parents=True)

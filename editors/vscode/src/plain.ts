@@ -11,12 +11,12 @@ export function plain(text: string, longest = MAX_LENGTH): string {
   return shorten(text, longest).replace(HIDDEN_CHARACTERS, escapeCharacter);
 }
 
-/** For quick picks, the status bar and inline text: breaks `$(icon)`. */
+/** Escapes `$(icon)`, for quick picks, the status bar and inline text. */
 export function withoutIcons(text: string, longest = MAX_LENGTH): string {
   return plain(text, longest).replace(ICON, (icon) => (icon.startsWith("\\") ? icon : `\\${icon}`));
 }
 
-/** For notifications: breaks `[text](command:...)`, which VS Code would turn into a working link. */
+/** Inserts a space into `[text](command:...)`, which VS Code would turn into a working link; for notifications. */
 export function withoutLinks(text: string, longest = MAX_LENGTH): string {
   return plain(text, longest).replaceAll("](", "] (");
 }

@@ -96,7 +96,7 @@ char* SegmentFile::segment(size_t offset) {
 void SegmentFile::prepare(size_t offset) {
   BackgroundThread::instance().post([file = shared_from_this(), offset] {
     char* segment = file->map(offset);
-    // Without space the stream stops itself later, with the reason.
+    // If there is no space, the stream stops later and records the reason.
     if (segment == nullptr) return;
     populate(segment);
     file->keep_ready(segment, offset);

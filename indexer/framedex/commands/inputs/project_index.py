@@ -1,4 +1,4 @@
-"""The settings of the working folder, and the index of a verb with its rebuild.
+"""Read the settings of the working folder; find, open and rebuild the index that a command uses.
 
 The index is imported inside functions: it takes half a second, and `framedex open` may not need it.
 """

@@ -86,7 +86,7 @@ class _FatalCaptureError(FramedexError):
 
 
 class _ClusterAdder:
-    """Adds captures, with their `ids`, to a store by a cluster."""
+    """Uses a Dask cluster to add captures to a store under the ids in `ids`."""
 
     def __init__(self, cluster: Cluster, store: StoreRoot, ids: Mapping[Path, str]) -> None:
         self._cluster = cluster

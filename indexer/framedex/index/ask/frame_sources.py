@@ -1,7 +1,7 @@
 """The origin of the lines of all recorded frames, by component and version, in one pass over the frames.
 
-A frame has the version of its installation. If one folder has had several (a package was upgraded between two
-recordings), a capture with the frame determines the version.
+A frame has the version of its installation. If several versions were installed in one folder (a package was upgraded
+between two recordings), the version comes from a capture that contains the frame.
 """
 
 from __future__ import annotations

@@ -297,7 +297,7 @@ class SourceTables:
         ]
 
     def inexact_frames(self, functions: Iterable[int]) -> list[UnresolvedFrame]:
-        """Return the frames of these functions that have no exact line, once per callee (empty: without a name)."""
+        """Return the frames of these functions that have no exact line, once per callee; an unnamed callee is empty."""
         rows = self._rows(
             "SELECT DISTINCT fr.id, fr.function, m.path, m.build_id, m.fingerprint, fr.offset, called.symbol"
             " FROM frames fr JOIN modules m ON m.id = fr.module JOIN nodes n ON n.frame = fr.id"

@@ -16,10 +16,10 @@ ERROR_FUNCTIONS = _DESTROYERS | {
     "PJRT_Error_ForEachPayload",
     *(f"{_TABLE}.{member}" for member in ("message", "get_code", "for_each_payload")),
 }
-"""The functions that are given an error."""
+"""The functions that receive an error."""
 
 ERROR_CALLBACKS = ("PJRT_Event_OnReady", "PJRT_Transfers_")
-"""The beginnings of the names of functions with a callback that is given an error."""
+"""The beginnings of the names of functions whose callback receives an error."""
 
 _ADDRESS = "error_object"  # of the returned error; captures of earlier versions lack it
 

@@ -12,7 +12,7 @@ import { test, until } from "./runner";
 
 export { run } from "./runner";
 
-/** Runs `body` with the editor on a program in a folder of its own. */
+/** Opens a program from a temporary folder in an editor, and runs `body` with both. */
 async function withProgram(text: string, body: (editor: vscode.TextEditor, folder: string) => Promise<void>): Promise<void> {
   const folder = realpathSync(mkdtempSync(path.join(tmpdir(), "framedex-record-")));
   const file = path.join(folder, "a program.py");

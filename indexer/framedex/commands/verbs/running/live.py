@@ -35,7 +35,7 @@ _CLEAR = "\x1b[H\x1b[2J\x1b[3J"  # cursor to the first row, erase the screen and
 @click.argument("process", metavar="[PID|CAPTURE|JOB]", required=False)
 @click.option("--once", is_flag=True, help="Print once and exit. Default if stdout is not a terminal.")
 @click.option("--all-frames", is_flag=True, help="Show the frames of libraries, too.")
-@click.option("--native", is_flag=True, help="Show C++ frames, too, once. It stops the process for about 0.1 s.")
+@click.option("--native", is_flag=True, help="Show C++ frames, too, and print once. Stops the process for about 0.1 s.")
 @json_option
 @click.pass_obj
 def live(

@@ -228,7 +228,7 @@ def paths_outward(
 
 @dataclass(frozen=True, slots=True)
 class _OutwardArrival:
-    """A node outward of a line: its frame, its start on the line, and the number of code frames skipped between."""
+    """A node outside `start`, a node on the line: its frame, and the number of code frames skipped between them."""
 
     start: NodeOnLine
     node: int
@@ -249,7 +249,7 @@ def program_lines(line: LineQuery, limit: int = MAX_NODES) -> list[PythonLine]:
 
 
 def _read_next_outward(reader: Reader, front: Collection[int]) -> list[tuple[int, int, int, bool, int]]:
-    """Return rows (start, node, frame, goes_on, passed) for the nearest outward nodes whose frame is code with source.
+    """Return the nearest outward nodes with code and source: (start, node, frame, has_more_frames, skipped_frames).
 
     `skipped_frames` counts the code frames in between; `has_more_frames` is false for the outermost frame of a stack.
     """

@@ -274,7 +274,7 @@ class LoopFinder:
 
 
 def find_loop_keys(code: ProgramCode, nodes: Iterable[int]) -> dict[int, list[LoopKey]]:
-    """Return for each node with Python the keys of the loops around it, innermost first."""
+    """Return the keys of the loops around each node that has Python frames, innermost first."""
     paths = code.find_node_paths(nodes)
     return {node: [_build_key(path, position, loop) for position, loop in path.loops()] for node, path in paths.items()}
 
