@@ -41,7 +41,7 @@ _ACTIVITIES = {
 
 
 def render_snapshot_lines(snapshot: ProcessSnapshot, *, all_frames: bool) -> Iterator[Line]:
-    """The process, and each Python thread or with calls in progress; the others are counted.
+    """The process, and each thread that has Python frames or calls in progress; the others are counted.
 
     Threads with the same stack are shown together.
     """

@@ -32,7 +32,7 @@ def find_undestroyed_errors(calls: Sequence[CallRow], last_calls: Mapping[int, i
     """
     undestroyed: dict[object, CallRow] = {}
     for address, call in _sort_error_calls(calls):
-        if _receives_error(address, call):
+        if _receives_error(call, address):
             if call.function in _DESTROYERS:
                 undestroyed.pop(address, None)
         else:
@@ -49,7 +49,7 @@ def find_used_errors(calls: Sequence[CallRow]) -> Iterator[Violation]:
     """
     destroyed: dict[object, CallRow | None] = {}
     for address, call in _sort_error_calls(calls):
-        if not _receives_error(address, call):
+        if not _receives_error(call, address):
             destroyed[address] = None
         elif earlier := destroyed.get(address):
             if _is_within(call, earlier):
@@ -73,5 +73,5 @@ def _is_within(call: CallRow, outer: CallRow) -> bool:
     return call.tid == outer.tid and call.start < outer.start + outer.duration
 
 
-def _receives_error(address: object, call: CallRow) -> bool:
+def _receives_error(call: CallRow, address: object) -> bool:
     return call.function in ERROR_FUNCTIONS and call.arguments.get("error") == address

@@ -1,10 +1,10 @@
 """Find the iterations of the `for` and `while` loops in a program's own functions, from the calls made in them.
 
-A capture does not record jumps, so the order of a thread's calls decides. Within one iteration the statements of a loop's
-body run in the order of their lines. So a call from an earlier statement than that of the previous call begins an iteration.
-A repeated call from the same statement is ambiguous if a frame on its stack can repeat it within an iteration. A
-comprehension and `jax.tree.map` are such frames. A loop is omitted if ambiguous calls hide its iterations, or if its local
-source differs from the recorded source.
+A capture does not record jumps, so the order of a thread's calls decides. Within one iteration the statements of a
+loop's body run in the order of their lines. So a call begins a new iteration if its statement is before the previous
+call's. A repeated call from the same statement is ambiguous if a frame on its stack can repeat it within an iteration.
+A comprehension and `jax.tree.map` are such frames. A loop is omitted if ambiguous calls hide its iterations, or if its
+local source differs from the recorded source.
 """
 
 from __future__ import annotations
@@ -333,7 +333,7 @@ def _find_rounds_with_body(
 
 
 def _compute_times(marks: ThreadEvents, inside: Integers, first: Integers) -> tuple[Integers, Integers]:
-    """Return start and end of the iterations that begin with these marks. Each ends at the next, or at its last mark."""
+    """Return start and end of the iterations that begin with these marks. Each ends at the next, or its last mark."""
     start = marks.start[first]
     end_index = np.append(np.searchsorted(inside, first[1:]), len(inside))
     end = np.maximum.reduceat(marks.end[inside], np.searchsorted(inside, first))
