@@ -25,7 +25,7 @@ def rules_page() -> str:
 def _rule_section(rule: Rule) -> Iterator[str]:
     yield f"### {rule.name}"
     yield ""
-    yield f"{rule.sentence} A violation is {add_article(rule.severity)} of the {rule.breaker}."
+    yield f"{rule.sentence} If the {rule.breaker} violates this rule, framedex reports {add_article(rule.severity)}."
     yield ""
     declared = ", ".join(f"`{name}`" for name in rule.declared)
     yield f"- **Header**: {rule.basis} ({declared})"

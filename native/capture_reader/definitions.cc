@@ -74,7 +74,7 @@ bool OpenCalls::end(uint64_t sequence, uint64_t* index) {
 Definitions::Definitions(std::string folder) : folder_(std::move(folder)) {
   // The process may still be writing. So the ends of streams with references are read before the streams they refer to.
   std::error_code error;
-  open_threads(&error);
+  open_thread_streams(&error);
   process_ = std::make_unique<StreamReader>(folder_ + "/" + kProcessStream);
   metadata_ = content_of(folder_ + "/" + kMetadataFile);
   choose_identity();
@@ -90,7 +90,7 @@ bool Definitions::extend() {
     if (thread->ring || !thread->definitions->extend()) return false;
   }
   std::error_code error;
-  open_threads(&error);
+  open_thread_streams(&error);
   if (!process_->extend() || error) return false;
   capture_.stops = {};
   add_process(process_->header(), &capture_.stops);
@@ -108,7 +108,7 @@ bool Definitions::extend() {
   return true;
 }
 
-void Definitions::open_threads(std::error_code* error) {
+void Definitions::open_thread_streams(std::error_code* error) {
   for (const ThreadFiles& files : thread_files(folder_, error)) {
     bool is_known = std::any_of(threads_.begin(), threads_.end(),
                                 [&](const auto& thread) { return thread->number == files.number; });

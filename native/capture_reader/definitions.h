@@ -116,7 +116,7 @@ class Definitions {
 
   void problem(std::string text) { capture_.problems.push_back(std::move(text)); }
   Definitions() = default;
-  void open_threads(std::error_code* error);
+  void open_thread_streams(std::error_code* error);
   void choose_identity();
   bool belongs_to_capture(const StreamReader& stream, StreamKind kind, uint32_t number);
   void read_process();

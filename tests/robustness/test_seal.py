@@ -191,7 +191,7 @@ def test_a_writer_without_changes_keeps_the_seal(project: Project) -> None:
 
 def test_a_sealed_index_is_not_checked_again(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     project.ingest().close()
-    monkeypatch.setattr(seal, "_compute_checksum_in_subprocess", lambda path: pytest.fail("it is still as sealed"))
+    monkeypatch.setattr(seal, "_compute_checksum_in_subprocess", lambda path: pytest.fail("unchanged since sealing"))
     assert not was_changed(project.index)
 
 

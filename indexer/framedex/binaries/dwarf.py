@@ -177,7 +177,7 @@ class CachedLineTables:
         self._state, self._builder = read_binary_state(binary), (builder, read_binary_state(builder))
 
     def read(self) -> bytes | None:
-        """The tables cached for the binary's state at the creation of this object; None if missing or damaged."""
+        """The cached tables, for the binary as it was when this object was created; None if missing or damaged."""
         file = self._file()
         if file is None:
             return None

@@ -77,7 +77,7 @@ class StoreState:
 class SweepResult:
     """The number and bytes of removed files, and the number of files that wait for removal.
 
-    `left_out` has sentences about days whose unused files were kept.
+    `left_out` explains, in one sentence per day, why unused files were kept.
     """
 
     files: int

@@ -19,7 +19,7 @@ _MAX_LINE_BYTES = 1 << 24
 _MARK = b"\xef\xbb\xbf"  # byte order mark of UTF-8
 _GZIP = b"\x1f\x8b"
 _UNPACKED = 16 << 20
-_RATIO = 300  # stacks compress 10 to 50 times, one repeated byte 1000 times
+_RATIO = 300  # stacks compress 10- to 50-fold, a repeated byte 1000-fold
 
 
 def split_lines(head: bytes) -> list[str]:

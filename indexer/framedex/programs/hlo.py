@@ -283,7 +283,7 @@ class Module:
         computation occurs once.
         """
         entered: set[int] = set()
-        running = [_enter(self.entry, is_repeated=False, entered=entered)]
+        running = [_iter_new_instructions(self.entry, is_repeated=False, entered=entered)]
         while running:
             step = next(running[-1], None)
             if step is None:
@@ -294,7 +294,7 @@ class Module:
             if instruction.opcode in _CALLING_OPCODES or (with_fused and instruction.opcode == _FUSION):
                 is_loop = is_repeated or instruction.opcode == "while"
                 called = [self.computations.get(number) for number in reversed(instruction.called)]
-                running += [_enter(each, is_repeated=is_loop, entered=entered) for each in called]
+                running += [_iter_new_instructions(each, is_repeated=is_loop, entered=entered) for each in called]
 
     def fused_instructions(self, instruction: Instruction) -> Iterator[Instruction]:
         """Yield the instructions in a fusion, the last one first; none if the instruction is not a fusion."""
@@ -319,7 +319,7 @@ class Module:
                     yield computation
 
 
-def _enter(
+def _iter_new_instructions(
     computation: Computation | None, *, is_repeated: bool, entered: set[int]
 ) -> Iterator[tuple[Computation, Instruction, bool]]:
     """Yield the instructions of a computation that was not entered before."""

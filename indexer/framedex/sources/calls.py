@@ -280,10 +280,10 @@ def _parse_numbers(arguments: bytes) -> frozenset[int]:
     return frozenset(_parse_number(text) & 0xFFFFFFFF for text in _NUMBER.findall(arguments))
 
 
-def _parse_strings(call: bytes, is_of_macro: bool) -> frozenset[bytes]:
+def _parse_strings(call: bytes, is_macro_call: bool) -> frozenset[bytes]:
     """The strings in the arguments of a call, unescaped as in compiled code."""
     found = {_ESCAPE.sub(_unescape, text) for text in _LITERAL.findall(call)} if b'"' in call else set()
-    if is_of_macro:
+    if is_macro_call:
         inside = call.partition(b"(")[2][:-1]
         found |= {b" ".join(text.split()) for text in (inside, *inside.split(b","))}
     return frozenset(found)

@@ -63,7 +63,7 @@ class FrameLines:
     ) -> LineEstimate | None:
         """The possible lines of a frame in the function defined in `span` of the file `path`; None if unknown.
 
-        `bodies` has the calls of that file and of its callees. `offset` is the frame's return address in the ELF file
+        `bodies` finds the calls in that file and in the callees. `offset` is the frame's return address in the ELF file
         `binary`, which is None if it is missing. `callees` are the demangled names of the functions that the frame
         called: the next inner frames, from one or several stacks.
         """

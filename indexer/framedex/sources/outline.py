@@ -1,4 +1,4 @@
-"""Check whether the function of a frame in a text can have been at the line that the text names.
+"""Check whether a frame's function can contain the line that a text gives for the frame.
 
 A text names a line of the file that its program ran. The local file may be another version: then the line may be past
 its end, on a line without code, or inside another function. This check only finds contradictions. A line that moved

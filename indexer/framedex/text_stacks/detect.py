@@ -34,7 +34,7 @@ def read(text: str) -> ParsedText:
         collector.add_block(first, block)
         if collector.is_full:
             break
-    reading = collector.reading()
+    reading = collector.finish()
     return replace(reading, stacks=tuple(MemoryMaps(text).add_binaries(reading.stacks))) if reading.stacks else reading
 
 
@@ -71,7 +71,7 @@ class _Collector:
         """Whether the frame limit `MAX_FRAMES` is reached."""
         return self._found >= MAX_FRAMES
 
-    def reading(self) -> ParsedText:
+    def finish(self) -> ParsedText:
         """Close the open stack and return the stacks and problems found."""
         self._close()
         if self.is_full:

@@ -89,7 +89,7 @@ void repeat(Lexer* lexer, const char* text, const SeenToken& token) {
   lexer->data.result_symbol = token.symbol;
 }
 
-SeenToken found_by(const Lexer* lexer, const FastLexing* grammar, uint64_t key) {
+SeenToken found_by(const Lexer* lexer, const FastLexer* grammar, uint64_t key) {
   const uint32_t begin = lexer->token_start_position.bytes;
   return {grammar, key, lexer->data.result_symbol, static_cast<uint16_t>(lexer->token_end_position.bytes - begin),
           static_cast<uint16_t>(lexer->current_position.bytes - begin)};
@@ -135,7 +135,7 @@ bool is_ascii(const char* text, size_t length) {
 
 }  // namespace
 
-FastLexing::FastLexing(const TSLanguage& language)
+FastLexer::FastLexer(const TSLanguage& language)
     : generated_(language.lex_fn),
       generated_keywords_(language.keyword_lex_fn),
       identifier_(language.keyword_capture_token) {
@@ -152,7 +152,7 @@ FastLexing::FastLexing(const TSLanguage& language)
   }
 }
 
-bool FastLexing::skips_blanks(TSStateId state) const {
+bool FastLexer::skips_blanks(TSStateId state) const {
   for (const char* blanks : {" ", "\n", "\t", "  ", " \n", "\n ", "\n\n", "\t ", " \t", "\n \t\n  "}) {
     Trial trial{std::string_view(blanks)};
     generated_(&trial, state);
@@ -161,10 +161,10 @@ bool FastLexing::skips_blanks(TSStateId state) const {
   return true;
 }
 
-bool FastLexing::lex(TSLexer* lexer, TSStateId state) {
+bool FastLexer::lex(TSLexer* lexer, TSStateId state) {
   Lexer* self = reinterpret_cast<Lexer*>(lexer);
   LexedText& source = source_of(self);
-  const FastLexing& lexing = *source.lexing;
+  const FastLexer& lexing = *source.lexing;
   if (lexer->advance != advance) {
     source.advance = lexer->advance;
     lexer->advance = advance;
@@ -184,7 +184,7 @@ bool FastLexing::lex(TSLexer* lexer, TSStateId state) {
   return lexing.lex_generated(self, state, token);
 }
 
-bool FastLexing::lex_word(Lexer* lexer, TSStateId state, size_t word) const {
+bool FastLexer::lex_word(Lexer* lexer, TSStateId state, size_t word) const {
   LexedText& source = source_of(lexer);
   const std::string_view text = source.text;
   const size_t start = lexer->current_position.bytes;
@@ -213,7 +213,7 @@ bool FastLexing::lex_word(Lexer* lexer, TSStateId state, size_t word) const {
   return found;
 }
 
-bool FastLexing::lex_short_token(Lexer* lexer, TSStateId state, size_t token) const {
+bool FastLexer::lex_short_token(Lexer* lexer, TSStateId state, size_t token) const {
   const LexedText& source = source_of(lexer);
   const char* const text = source.text.data();
   const char blank = token > lexer->current_position.bytes ? text[token - 1] : '\0';
@@ -232,16 +232,16 @@ bool FastLexing::lex_short_token(Lexer* lexer, TSStateId state, size_t token) co
   return found;
 }
 
-bool FastLexing::lex_generated(Lexer* lexer, TSStateId state, size_t token) const {
+bool FastLexer::lex_generated(Lexer* lexer, TSStateId state, size_t token) const {
   // Leaves the last blank, because the valid tokens depend on whether a blank precedes them.
   if (token > lexer->current_position.bytes + 1) move_to_token(lexer, source_of(lexer).text.data(), token - 1);
   return generated_(&lexer->data, state);
 }
 
-bool FastLexing::lex_keyword(TSLexer* lexer, TSStateId state) {
+bool FastLexer::lex_keyword(TSLexer* lexer, TSStateId state) {
   Lexer* self = reinterpret_cast<Lexer*>(lexer);
   const LexedText& source = source_of(self);
-  const FastLexing& lexing = *source.lexing;
+  const FastLexer& lexing = *source.lexing;
   if (source.identifier == 0) return lexing.generated_keywords_(lexer, state);
   SeenTokens& seen = source.memory->keywords;
   if (const SeenToken* known = seen.find(&lexing, source.identifier)) {

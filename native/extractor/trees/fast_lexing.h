@@ -21,9 +21,9 @@ namespace framedex::extractor {
 // The result is always that of the generated lexer. For white space, each lexer state was tried on examples when the
 // grammar was loaded. A word or a token of one or two characters is looked up among earlier results of the generated
 // lexer in the same state. The generated lexer handles all other input.
-class FastLexing {
+class FastLexer {
  public:
-  explicit FastLexing(const TSLanguage& language);
+  explicit FastLexer(const TSLanguage& language);
 
   // Replaces the grammar's lexer. The input's payload must be a LexedText.
   static bool lex(TSLexer* lexer, TSStateId state);
@@ -49,7 +49,7 @@ class FastLexing {
 // The payload of the parser's input.
 struct LexedText {
   std::string_view text;
-  const FastLexing* lexing;
+  const FastLexer* lexing;
   LexerMemory* memory;
   uint64_t identifier = 0;                         // hash of the latest identifier; 0: unknown
   void (*advance)(TSLexer*, bool skip) = nullptr;  // tree-sitter's own function

@@ -17,7 +17,7 @@ namespace framedex::extractor {
 struct Grammar::UnpackedTables {
   TSLanguage language;
   std::vector<uint16_t> table;
-  FastLexing lexing;
+  FastLexer lexing;
 };
 
 Grammar::Grammar(const TSLanguage* packed) {
@@ -27,7 +27,7 @@ Grammar::Grammar(const TSLanguage* packed) {
                              std::to_string(TREE_SITTER_MIN_COMPATIBLE_LANGUAGE_VERSION) + " to " +
                              std::to_string(TREE_SITTER_LANGUAGE_VERSION));
   }
-  unpacked_ = std::make_unique<UnpackedTables>(UnpackedTables{*packed, {}, FastLexing(*packed)});
+  unpacked_ = std::make_unique<UnpackedTables>(UnpackedTables{*packed, {}, FastLexer(*packed)});
   const size_t width = packed->symbol_count;
   std::vector<uint16_t>& table = unpacked_->table;
   table.assign(packed->state_count * width, 0);
@@ -41,15 +41,15 @@ Grammar::Grammar(const TSLanguage* packed) {
   }
   unpacked_->language.large_state_count = packed->state_count;
   unpacked_->language.parse_table = table.data();
-  unpacked_->language.lex_fn = FastLexing::lex;
-  unpacked_->language.keyword_lex_fn = FastLexing::lex_keyword;
+  unpacked_->language.lex_fn = FastLexer::lex;
+  unpacked_->language.keyword_lex_fn = FastLexer::lex_keyword;
 }
 
 Grammar::~Grammar() = default;
 
 const TSLanguage* Grammar::language() const { return &unpacked_->language; }
 
-const FastLexing& Grammar::lexing() const { return unpacked_->lexing; }
+const FastLexer& Grammar::lexing() const { return unpacked_->lexing; }
 
 TSSymbol Grammar::symbol(std::string_view name) const {
   const TSSymbol symbol =

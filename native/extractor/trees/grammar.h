@@ -8,7 +8,7 @@
 
 namespace framedex::extractor {
 
-class FastLexing;
+class FastLexer;
 
 // A tree-sitter language from a grammar wheel, with its parse table unpacked. In the wheel, the rows of most states are
 // lists, and searching them takes a fifth of the time of parsing C++. Rows are unpacked at first use.
@@ -22,7 +22,7 @@ class Grammar {
   const TSLanguage* language() const;
 
   // Returns the lexing data that inputs for this language need; see LexedText.
-  const FastLexing& lexing() const;
+  const FastLexer& lexing() const;
 
   // Returns the number of a node type or field. Throws std::runtime_error if the grammar has none of that name.
   TSSymbol symbol(std::string_view name) const;

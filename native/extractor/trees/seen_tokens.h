@@ -8,7 +8,7 @@
 
 namespace framedex::extractor {
 
-class FastLexing;
+class FastLexer;
 
 // Hashes of words that a grammar's lexer recognised as plain identifiers in a given state. Lossy: a newer word may
 // replace an older one.
@@ -25,7 +25,7 @@ class SeenWords {
 
 // A token that a grammar's lexer has recognised.
 struct SeenToken {
-  const FastLexing* grammar = nullptr;
+  const FastLexer* grammar = nullptr;
   uint64_t key = 0;       // identifies the lexer's input: its state and the text
   TSSymbol symbol = 0;    // 0: no token found
   uint16_t length = 0;    // of the token, in bytes
@@ -36,7 +36,7 @@ struct SeenToken {
 class SeenTokens {
  public:
   SeenTokens() : slots_(size_t{1} << kBits) {}
-  const SeenToken* find(const FastLexing* grammar, uint64_t key) const {
+  const SeenToken* find(const FastLexer* grammar, uint64_t key) const {
     const SeenToken& token = slots_[slot(key)];
     return token.key == key && token.grammar == grammar ? &token : nullptr;
   }

@@ -1,7 +1,7 @@
 """The parameters that a compiled program donates to its results.
 
-The field numbers come from xla/service/hlo.proto (HloModuleProto, HloInputOutputAliasProto). The mock TPU imports this
-module into another package.
+The field numbers come from xla/service/hlo.proto (HloModuleProto, HloInputOutputAliasProto). The mock TPU also loads
+this module as part of its own package.
 """
 
 from __future__ import annotations

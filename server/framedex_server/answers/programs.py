@@ -1,4 +1,4 @@
-"""Answers about compiled programs: a line inside `jit` makes no calls at run time, but the program has its ops."""
+"""Answers about compiled programs: a line inside `jit` makes no calls at run time, but has ops in the program."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def format_nearby(nearest: NearestLines) -> str:
 
 def _format_ops(markup: Markup, use: ProgramUse) -> str:
     if not use.ops:
-        return "its callees have the ops"
+        return "all its ops are in its callees"
     shown = [f"{markup.code(kind)}{f' x {ops:,}' if ops > 1 else ''}" for kind, ops in use.ops[:MAX_SHOWN]]
     more = f" and {len(use.ops) - MAX_SHOWN} more" if len(use.ops) > MAX_SHOWN else ""
     return f"{'op' if sum(ops for _, ops in use.ops) == 1 else 'ops'} {', '.join(shown)}{more}"

@@ -154,7 +154,7 @@ class SourceFinder:
             )
         return PublicPage(line.url, name)
 
-    def _find_page(self, name: str, locations: Iterable[Location]) -> FilePosition | PublicPage | None:
+    def _find_public_page(self, name: str, locations: Iterable[Location]) -> FilePosition | PublicPage | None:
         """The public page of a name whose locations are not on this machine; None if there is none.
 
         Raises FramedexError if there are several.
@@ -205,7 +205,7 @@ class SourceFinder:
             return replace(opened, column=frame.place.column or None) if opened.line == frame.place.line else opened
         if local:
             raise _ambiguous_error(path, local)
-        if (elsewhere := self._find_page(path, places)) is not None:
+        if (elsewhere := self._find_public_page(path, places)) is not None:
             return elsewhere
         raise self._missing_file_error(path)
 
@@ -218,7 +218,7 @@ class SourceFinder:
             return self._position_at(local[0], name)
         if local:
             raise _ambiguous_error(name, local)
-        if (elsewhere := self._find_page(name, places)) is not None:
+        if (elsewhere := self._find_public_page(name, places)) is not None:
             return elsewhere
         if self._index is None:
             raise _UnknownSymbolError(

@@ -130,7 +130,7 @@ def _recorded_dry_run(
 
 
 def _build_compiler_variables(plugin: str | None, device: str | None) -> dict[str, str]:
-    """The environment variable for a plug-in that compiles. Raises click.UsageError without the machine's shape."""
+    """The environment variable that selects the compiling plug-in, if any. Raises click.UsageError without a shape."""
     if plugin is None:
         return {}
     if ":" not in (device or ""):

@@ -38,7 +38,7 @@ _TRUST_SCHEMA = "PRAGMA trusted_schema = 1"
 # Functions with side effects, SQLITE_DIRECTONLY in sqlite3.h: `load_extension`; `fts3_tokenizer`, which reads and sets
 # addresses of functions in this process.
 _UNSAFE_FUNCTIONS = "SELECT name FROM pragma_function_list WHERE flags & 0x80000"
-# These tables only compute, but SQLite declares them at first use, which the authorizer would deny.
+# These table functions are harmless, but SQLite declares them at first use, which the authorizer would deny.
 _DECLARE_JSON_TABLES = "SELECT 1 FROM json_each('[]'), json_tree('[]')"
 # Errors caused by a query; all others are errors of the index.
 _QUERY_ERRORS = ("SQLITE_ERROR", "SQLITE_AUTH", "SQLITE_NOMEM", "SQLITE_TOOBIG", "SQLITE_MISMATCH")

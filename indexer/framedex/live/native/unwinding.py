@@ -35,9 +35,9 @@ Registers = Mapping[int, int]
 class NativeFrame:
     """A native frame: its address, and its stack pointer, above which its locals are.
 
-    `is_return_address`: the frame waits for a call that returns to `address`. Otherwise it executes the instruction
-    there: the innermost frame, and one that a signal interrupted. `module` is the binary, and `position` the address in
-    the binary's file; None if unknown.
+    `is_return_address`: the frame waits for a call that returns to `address`. Otherwise `address` is the
+    current instruction: in the innermost frame, or in one that a signal interrupted. `module` is the binary, and
+    `position` the address in the binary's file; None if unknown.
     """
 
     address: int

@@ -1,4 +1,4 @@
-"""The addresses that git may receive."""
+"""The addresses that framedex may pass to git."""
 
 from __future__ import annotations
 

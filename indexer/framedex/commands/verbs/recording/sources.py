@@ -105,7 +105,7 @@ def add(ctx: click.Context, folders: tuple[Path, ...]) -> None:
 def remove(ctx: click.Context, folders: tuple[Path, ...]) -> None:
     """Remove source folders and their definitions from the index.
 
-    Files are left alone. The component of a source map (`xla`) removes the map.
+    Source files are not deleted. Pass a component (`xla`) to remove its source map.
     """
     from framedex.index import Store
 

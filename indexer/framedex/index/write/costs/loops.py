@@ -164,7 +164,7 @@ class LoopFinder:
         is_kept = _find_rounds_with_body(unit[kind], of_round, len(first), has_left, candidate.loop)
         if is_kept.sum() < MIN_ROUNDS:
             return None
-        start, end = _compute_times(marks, inside, calls[first])
+        start, end = _compute_iteration_times(marks, inside, calls[first])
         node = self._find_node(candidate, kind, unit[kind], of_round)
         return LoopRounds(key, thread, node, marks.call[calls[first]][is_kept], start[is_kept], end[is_kept])
 
@@ -332,7 +332,7 @@ def _find_rounds_with_body(
     return np.ones(count, np.bool_)
 
 
-def _compute_times(marks: ThreadEvents, inside: Integers, first: Integers) -> tuple[Integers, Integers]:
+def _compute_iteration_times(marks: ThreadEvents, inside: Integers, first: Integers) -> tuple[Integers, Integers]:
     """Return start and end of the iterations that begin with these marks. Each ends at the next, or its last mark."""
     start = marks.start[first]
     end_index = np.append(np.searchsorted(inside, first[1:]), len(inside))

@@ -49,7 +49,7 @@ def destroy_while_fetching(client: Client) -> None:
     event = client.call("PJRT_Buffer_ToHostBuffer", src=buffer, dst=room, dst_size=4 << 20).event
     client.call("PJRT_Buffer_Destroy", buffer=buffer)
     client.wait(event)
-    expect_equal(room.raw[:4] + room.raw[-4:], b"\1" * 8, "The ends of the content")
+    expect_equal(room.raw[:4] + room.raw[-4:], b"\1" * 8, "The copy (first and last 4 bytes)")
 
 
 @check("PJRT_Client_Destroy", "PJRT_LoadedExecutable_Execute", stage=Stage.PROGRAM)
