@@ -105,8 +105,8 @@ def test_a_log_is_read_equally_without_the_native_part(indexed: Project) -> None
     code = """
 import json, pathlib
 from framedex.text_stacks import read
-from framedex.text_stacks.lines import line_scanner
-print(type(line_scanner()).__name__)
+from framedex.text_stacks.lines import build_line_scanner
+print(type(build_line_scanner()).__name__)
 for path in sys.argv[1:]:
     text = pathlib.Path(path).read_bytes().decode("utf-8", "replace")
     print(path, read(text) if len(text) < 100_000 else "")

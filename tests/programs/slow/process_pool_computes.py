@@ -7,8 +7,7 @@ import numpy as np
 
 
 def work(count):
-    while True:
-        count += 1  # child computes
+    while True: count += 1  # child computes  # fmt: skip  # noqa: E701
 
 
 jax.device_put(np.ones(4))

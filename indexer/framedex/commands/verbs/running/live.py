@@ -96,7 +96,7 @@ def _show_view(lines: Iterable[Line]) -> None:
     shown = tuple(lines)
     click.echo(_CLEAR, nl=False)
     rows = max(shutil.get_terminal_size().lines - 1, 1)
-    print_lines(shown, rows, ". All of them: framedex live --once")
+    print_lines(shown, rows, ". All of them: `framedex live --once`")
 
 
 def _render_live_lines(target: Target, job: RunningJob | None, *, all_frames: bool) -> Iterator[Line]:
