@@ -250,7 +250,7 @@ async def test_diagnostics_are_on_expensive_lines(project: Project, connect: Con
     assert why == "update: x was float32[128], [256], [384], [512], [640], [768]; pad or bucket dimension 0"
     assert (project.line("runs"), "transfers") in found
     grown = found[project.line("keeps"), "memory"].message.split("\n")
-    assert "device 0: each of 6 iterations leaves 1.75 KiB: a leak, unless the program needs them" in grown
+    assert "device 0: each of 6 iterations leaves 1.75 KiB on average: a leak, unless the program needs them" in grown
     # Explicit transfers and single compilations are not highlighted.
     assert (project.line("keeps"), "transfers") not in found
     assert (project.line("second way"), "compiles") not in found

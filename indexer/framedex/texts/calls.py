@@ -117,7 +117,7 @@ def format_error_lines(call: CallRow) -> list[str]:
 
 
 def format_error_headline(call: CallRow) -> str:
-    """The error of a call on one line; see `framedex.texts.errors.headline`."""
+    """The error of a call on one line; see `framedex.texts.errors.format_headline`."""
     return make_printable(format_headline(_format_full_error(call)))
 
 

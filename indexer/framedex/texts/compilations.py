@@ -73,6 +73,7 @@ _ONE_FUNCTION = "define a function once and pass the same object"
 _ONE_OBJECT = "objects that are not equal compile again: keep one object, or define `__eq__` and `__hash__`"
 _FUNCTION_PREFIXES = ("<lambda>", "partial(")
 _NUMBER = re.compile(r"-?\d[\w.+-]*")
+_OBJECT_NUMBER = re.compile(r" #[0-9a-f]{6}(?=[,)}\]]|$)")  # of `native/framedex_native/ffi/statics.py`
 _CONSTANTS, _ARGUMENTS = "constants", "arguments"  # plural subjects
 _TYPE = re.compile(r"(?P<dtype>\w+)\[(?P<shape>\d+(?:,\d+)*)\]")
 _PARAMETER_PREFIXES = ("argument ", "unused argument ", "result ")
@@ -181,7 +182,7 @@ def _find_advice(change: CompileChange) -> str:
 
 def _find_static_advice(values: Sequence[str]) -> str:
     """The advice for a static argument or static data with these values."""
-    numbered = [value.rpartition(" #")[0] for value in values if " #" in value]
+    numbered = [_OBJECT_NUMBER.sub("", each) for each in dict.fromkeys(values) if _OBJECT_NUMBER.search(each)]
     if any(value.startswith(_FUNCTION_PREFIXES) or ".<locals>." in value for value in numbered):
         return _ONE_FUNCTION
     if len(set(numbered)) < len(numbered):
@@ -259,7 +260,7 @@ def format_collective(collective: Collective) -> str:
     )
 
 
-_MERGED_OPS = re.compile(r"(?P<scope>.*?/)\((?P<ops>.+:.+)\)")
+_MERGED_OPS = re.compile(r"(?P<scope>(?:.*?/)?)\((?P<ops>.+:.+)\)")
 
 
 def _find_origins(op: str) -> Iterator[str]:
@@ -313,7 +314,7 @@ def format_change(change: CompileChange) -> str:
 
 def _merge_equal_texts(values: Sequence[str]) -> list[str]:
     """The values, with one for all objects that differ only in their numbers: `several unequal Config(width=2)`."""
-    texts = [value.rpartition(" #")[0] or value for value in values]
+    texts = [_OBJECT_NUMBER.sub("", value) for value in values]
     merged = (
         f"several unequal {text}" if texts.count(text) > 1 else value for text, value in zip(texts, values, strict=True)
     )

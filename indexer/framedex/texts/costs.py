@@ -188,7 +188,7 @@ def format_memory_details(rows: Sequence[LineMemoryOnDevice]) -> list[str]:
                 f" {words.format_size(held.most)} at a time, {words.format_size(held.at_end)} at the end"
             )
             if held.growth:
-                left = f"each of {held.rounds:,} iterations leaves {words.format_size(held.growth)}"
+                left = f"each of {held.rounds:,} iterations leaves {words.format_size(held.growth)} on average"
                 found.append(f"{name}: {left}: a leak, unless the program needs them")
         program = row.device.program
         if row.temporaries and program is not None and len(program.over_time) > 1:

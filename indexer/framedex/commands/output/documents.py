@@ -6,7 +6,7 @@ calls and stack hits have the fields of their types in `framedex.model`. Times a
 `last_line`. A call is `{"id", "capture", "function", "boundary", "thread", "tid", "start",
 "duration", "error", "arguments", "stack", "parent", "objects"}`.
 
-A frame also has `source_is_here`, a call `name_error`, and a caller in a line summary `site`, the location of its
+A frame also has `source_is_here`, a call `error_name`, and a caller in a line summary `site`, the location of its
 calls. Findings, and calls with --stack, have `line`: `{"function", "location", "link"}` or null. `link` is the evidence
 for a line that is not on the call's own stack. A dispatch of a call is `{"how", "thread", "frames",
 "location"}`.

@@ -121,7 +121,7 @@ def _render_table_lines(device: DeviceMemory, lines: Sequence[LineMemory]) -> It
         yield from render_caller_lines(line.outward, below)
         if line.growth:
             yield render_text_line(
-                f"{'':{below}}each of {line.rounds:,} iterations leaves {words.format_size(line.growth)}"
+                f"{'':{below}}each of {line.rounds:,} iterations leaves {words.format_size(line.growth)} on average"
             )
 
 

@@ -232,8 +232,18 @@ def intern_kind(
     connection: sqlite3.Connection, capture: int, stack: int, boundary: int, thread: int, error: int
 ) -> int:
     """Return the row of a kind of calls, adding it with zero calls if missing."""
-    key = (np.array([each]) for each in (stack, boundary, thread, error))
-    return int(intern_kinds(connection, capture, *key)[0])
+    key = (stack, boundary, thread, error, capture)
+    query = "SELECT id FROM call_kinds WHERE stack = ? AND boundary = ? AND thread = ? AND error = ? AND capture = ?"
+    known = connection.execute(query, key).fetchone()
+    if known is not None:
+        return int(known[0])
+    added = connection.execute(
+        "INSERT INTO call_kinds(stack, boundary, thread, error, capture, calls, duration, own_duration, longest)"
+        " VALUES (?, ?, ?, ?, ?, 0, 0, 0, 0)",
+        key,
+    ).lastrowid
+    assert added is not None
+    return added
 
 
 def recount_kinds(connection: sqlite3.Connection, kinds: Iterable[int]) -> None:

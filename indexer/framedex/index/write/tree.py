@@ -196,6 +196,9 @@ def write_chains(tree: StackTree, chains: Sequence[Sequence[int]], frames: Seque
 
     `frames` is as for `StackTree.intern_chains`.
     """
+    if not chains:
+        tree.write()
+        return []
     sizes = np.array([len(each) for each in chains], np.int64)
     nodes = tree.intern_chains(np.array([*chain.from_iterable(chains)], np.int64), sizes, frames)
     tree.write()

@@ -70,7 +70,7 @@ class _Graph:
 
     def add_value(self, value: Any, op: int) -> int:
         number = self.numbers[value] = len(self.values)
-        self.values.append({"op": op, "size": _count_elements(value.type)})
+        self.values.append({"op": op, "size": _measure_size(value.type)})
         self.objects.append(value)
         return number
 
@@ -397,7 +397,7 @@ def _with_shape(kind: ir.Type, shape: list[int]) -> ir.Type:
     return ir.RankedTensorType.get(shape, ir.RankedTensorType(kind).element_type)
 
 
-def _count_elements(kind: ir.Type) -> int:
+def _measure_size(kind: ir.Type) -> int:
     """Return the size of a type in bytes; -1 if it is not an array of a known size."""
     if not isinstance(kind, ir.RankedTensorType):
         return -1

@@ -269,13 +269,16 @@ def _enter_failing_iteration(
 def _find_inputs(program: EditedProgram, results: Sequence[int], loop: int) -> list[int]:
     """Return the values that the iteration after a loop uses: of the loop, or arguments of the program."""
     pending, inputs = set(results), []
+    known = set(pending)
     while pending:
         value = pending.pop()
         place = program.values[value].op
         if place in (-1, loop):
             inputs.append(value)
         else:
-            pending.update(program.ops[place].operands)
+            new = set(program.ops[place].operands) - known
+            known |= new
+            pending |= new
     return sorted(inputs)
 
 

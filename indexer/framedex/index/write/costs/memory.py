@@ -333,17 +333,15 @@ class MemoryGrowth:
         """Return the growth per iteration of a loop in bytes (0: none), and the iterations (0: outside of loops).
 
         The program owns a piece of `size` bytes from `held_from` until `held_until`. The loop is the innermost one that
-        creates most of the pieces and grows, else the innermost one. If most iterations leave nothing, only the others
-        count.
+        creates most of the pieces and grows, else the innermost one.
         """
         innermost = 0
         for key in self._find_loops(pieces):
             if key not in self._starts:
                 self._starts[key] = self._activity.find_round_starts(key)
             starts = self._starts[key]
-            growth, rounds = _compute_growth(starts, held_from, held_until, size)
-            if growth:
-                return growth, rounds
+            if growth := _compute_growth(starts, held_from, held_until, size):
+                return growth, len(starts)
             innermost = innermost or len(starts)
         return 0, innermost
 
@@ -358,23 +356,16 @@ class MemoryGrowth:
         return [key for key in self._loops.get(usual, ()) if 2 * made[key] > len(pieces)]
 
 
-def _compute_growth(starts: Integers, held_from: Integers, held_until: Integers, size: Integers) -> tuple[int, int]:
-    """Return the bytes per iteration if the bytes before an iteration never fall, and rise in the later half.
+def _compute_growth(starts: Integers, held_from: Integers, held_until: Integers, size: Integers) -> int:
+    """Return the average bytes per iteration if the bytes before one never fall, and rise in the later half; else 0.
 
-    The second number is the number of iterations. If most of them leave nothing, only the others count.
     The first iteration is left out because it compiles. Memory that an iteration keeps only for the next is not growth.
     """
     begun, ended = np.argsort(held_from, kind="stable"), np.argsort(held_until, kind="stable")
     gained = np.concatenate([[0], np.cumsum(size[begun])])[np.searchsorted(held_from[begun], starts[1:])]
     lost = np.concatenate([[0], np.cumsum(size[ended])])[np.searchsorted(held_until[ended], starts[1:], side="right")]
     before = gained - lost
-    left = np.diff(before)
-    if (left < 0).any():
-        return 0, 0
+    if (np.diff(before) < 0).any():
+        return 0
     first, middle, last = (int(before[position]) for position in (0, (len(before) - 1) // 2, -1))
-    if not first < middle < last:
-        return 0, 0
-    growing = int(np.count_nonzero(left))
-    return (
-        ((last - first) // growing, growing) if 2 * growing <= len(left) else ((last - first) // len(left), len(starts))
-    )
+    return (last - first) // (len(before) - 1) if first < middle < last else 0
