@@ -115,10 +115,8 @@ def test_advice_fits_the_values_of_a_static_argument() -> None:
 
 def test_the_number_of_an_object_may_be_anywhere_in_a_value() -> None:
     (text,) = format_compiles_details([changed(ChangeCause.STATIC, "c", *(f"C(m=M #00000a, w={w})" for w in "12"))])
-    assert (
-        text
-        == "f: static argument c was C(m=M #00000a, w=1), C(m=M #00000a, w=2); each new value compiles: reuse few values"
-    )
+    values, advice = "C(m=M #00000a, w=1), C(m=M #00000a, w=2)", "each new value compiles: reuse few values"
+    assert text == f"f: static argument c was {values}; {advice}"
     (text,) = format_compiles_details([changed(ChangeCause.STATIC, "tag", "'run #1'", "'run #2'")])
     assert text == "f: static argument tag was 'run #1', 'run #2'; each new value compiles: reuse few values"
 
