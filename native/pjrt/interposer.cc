@@ -1,7 +1,10 @@
 #include "pjrt/interposer.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <iterator>
 #include <mutex>
@@ -12,6 +15,7 @@
 #include "pjrt/plugin_faults/null_calls.h"
 #include "pjrt/slots.h"
 #include "pjrt/traced_call.h"
+#include "recorder/base/json.h"
 
 namespace framedex::pjrt {
 namespace {
@@ -97,6 +101,14 @@ std::string paths_of(const std::vector<TracedPlugin>& plugins) {
   return text;
 }
 
+// Adds the path of a plug-in, by its number in the process, to every capture. A ring overwrites the recorded request.
+void describe(const Plugin& plugin, size_t number) {
+  JsonObject description;
+  description.text("boundary", kBoundaries[number]);
+  description.text("path", plugin.path);
+  recorder::describe("plugin", description.finish());
+}
+
 // Records the request for the table of a plug-in, by its number in the process.
 void record(const Plugin& plugin, const PJRT_Api& table, size_t number) {
   recorder::Function function = {kBoundaries[number], "GetPjrtApi", kValueNames, std::size(kValueNames)};
@@ -127,7 +139,8 @@ Plugin plugin_from_environment() {
   const char* named = std::getenv("FRAMEDEX_PLUGIN");
   if (named == nullptr || *named == 0) return {nullptr, {}};
   std::string path = named;
-  if (path.find(':') != std::string::npos) return {nullptr, {}};
+  // A colon separates several plug-ins, unless the whole text is the path of one file.
+  if (path.find(':') != std::string::npos && access(path.c_str(), F_OK) != 0) return {nullptr, {}};
   // The loader would resolve a bare name such as libtpu.so to this library first.
   if (path.find('/') == std::string::npos) {
     throw std::runtime_error("FRAMEDEX_PLUGIN=" + path + " is not a path: name the plug-in's file, as in ./" + path +
@@ -141,20 +154,26 @@ Plugin plugin_from_environment() {
 const PJRT_Api* interpose(const Plugin& plugin, Layer layer) {
   static std::mutex mutex;
   static std::vector<TracedPlugin> traced;
+  static std::vector<const PJRT_Api*> untraced;
   std::lock_guard lock(mutex);
   for (const TracedPlugin& known : traced) {
     if (plugin.api == known.table || plugin.path == known.path) return known.table;
   }
   check(plugin);
   if (traced.size() == kMaximumPlugins) {
-    throw std::runtime_error(plugin.path + " is not recorded: at most " + std::to_string(kMaximumPlugins) +
-                             " plug-ins per process are, here " + paths_of(traced) +
-                             ". Choose them with FRAMEDEX_PLUGIN.");
+    if (std::find(untraced.begin(), untraced.end(), plugin.api) != untraced.end()) return plugin.api;
+    untraced.push_back(plugin.api);
+    std::fprintf(stderr,
+                 "framedex: %s is not recorded: at most %zu plug-ins per process are, here %s. Choose them with "
+                 "FRAMEDEX_PLUGIN.\n",
+                 plugin.path.c_str(), kMaximumPlugins, paths_of(traced).c_str());
+    return plugin.api;
   }
   size_t number = traced.size();
   const PJRT_Api* table = kTraces[number](layer(plugin.api));
   traced.push_back({plugin.path, table});
   watch_null_calls();
+  describe(plugin, number);
   record(plugin, *table, number);
   return table;
 }

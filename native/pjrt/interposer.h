@@ -14,16 +14,17 @@ struct Plugin {
 };
 
 // Loads the plug-in at the path in FRAMEDEX_PLUGIN; the result's path is empty if the variable is not set, or names
-// several plug-ins, because libframedex_preload.so records those. If the plug-in is another framedex library, returns
-// its untraced mock, so that no call is recorded twice. Throws std::runtime_error with a message for the user.
+// several plug-ins, because libframedex_preload.so records those. A path of an existing file may contain colons. If the
+// plug-in is another framedex library, returns its untraced mock, so that no call is recorded twice. Throws
+// std::runtime_error with a message for the user.
 Plugin plugin_from_environment();
 
 // A layer between the plug-in and the tracing. It takes the checked table and returns a table around it.
 using Layer = const PJRT_Api* (*)(const PJRT_Api* table);
 
 // Returns the plug-in's table with the layer, traced; a traced table is returned unchanged. Records the request and the
-// kind of plug-in. Throws std::runtime_error with a message for the user if the table cannot be traced, or if this
-// library already traces kMaximumPlugins others.
+// kind of plug-in. If this library already traces kMaximumPlugins others, prints a line on stderr and returns the
+// plug-in's own table. Throws std::runtime_error with a message for the user if the table cannot be traced.
 const PJRT_Api* interpose(const Plugin& plugin, Layer layer);
 
 }  // namespace framedex::pjrt

@@ -40,10 +40,13 @@ void find_file(const void* address, char (&path)[PATH_MAX]) {
   if (realpath(info.dli_fname, path) == nullptr) std::snprintf(path, sizeof(path), "%s", info.dli_fname);
 }
 
-// Returns whether FRAMEDEX_PLUGIN has this path. It is one path, or several that are separated by colons.
+// Returns whether FRAMEDEX_PLUGIN has this path. It is one path, which may contain colons, or several that are
+// separated by colons.
 bool is_wanted(const char* path) {
   const char* named = std::getenv("FRAMEDEX_PLUGIN");
   if (named == nullptr || *named == 0) return true;
+  char whole[PATH_MAX];
+  if (realpath(named, whole) != nullptr && std::strcmp(path, whole) == 0) return true;
   for (const char* name = named; *name != 0;) {
     size_t size = std::strcspn(name, ":");
     char one[PATH_MAX];

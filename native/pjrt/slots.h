@@ -49,10 +49,13 @@ std::string null_functions(size_t plugin);
 // Returns the number of functions that a plug-in has in addition to the described ones.
 size_t count_undescribed_functions(size_t plugin);
 
-// Returns why a plug-in lacks a function: "null", "beyond the table", or nullptr if it has it.
+// Returns why the slot of a called function is null: "null", or "null in several plug-ins" if it is unknown which of
+// them was called.
+const char* explain_null();
+// Returns why a plug-in lacks a function: `explain_null()`, "beyond the table", or nullptr if it has it.
 inline const char* missing(const void* function, size_t size, size_t offset) {
   if (__builtin_expect(offset + sizeof(void*) > size, 0)) return "beyond the table";
-  return __builtin_expect(function == nullptr, 0) ? "null" : nullptr;
+  return __builtin_expect(function == nullptr, 0) ? explain_null() : nullptr;
 }
 
 // Copies a table of `size` bytes, and the bytes after it up to `described_size`, so that a client that does not check

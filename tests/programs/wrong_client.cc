@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <string>
@@ -166,12 +167,30 @@ __attribute__((noinline)) void call_null() {
   api->PJRT_Client_Devices(&args);
 }
 
+// Calls a null function through a register, so that the call does not show its table.
+__attribute__((noinline)) void call_null_pointer() {
+  auto* function = api->PJRT_Buffer_GetMemoryLayout;
+  asm volatile("" : "+r"(function));
+  auto args = MADE(PJRT_Buffer_GetMemoryLayout);
+  std::printf("about to call\n");
+  std::fflush(stdout);
+  function(&args);
+}
+
+const PJRT_Api* load(const char* path) {
+  void* library = dlopen(path, RTLD_NOW);
+  if (library == nullptr) {
+    std::fprintf(stderr, "%s\n", dlerror());
+    std::exit(1);
+  }
+  return reinterpret_cast<const PJRT_Api* (*)()>(dlsym(library, "GetPjrtApi"))();
+}
+
 }  // namespace
 
-int main(int, char** arguments) {
-  void* library = dlopen(arguments[1], RTLD_NOW);
-  if (library == nullptr) return std::fprintf(stderr, "%s\n", dlerror()), 1;
-  api = reinterpret_cast<const PJRT_Api* (*)()>(dlsym(library, "GetPjrtApi"))();
+int main(int count, char** arguments) {
+  api = load(arguments[1]);
+  for (int i = 3; i < count; ++i) load(arguments[i]);
   std::string action = arguments[2];
   if (action == "memory") use_memory();
   if (action == "error") use_error();
@@ -182,4 +201,5 @@ int main(int, char** arguments) {
   if (action == "null_in_a_list") pass_null_in_a_list();
   if (action == "sizes") pass_sizes();
   if (action == "null") call_null();
+  if (action == "null_pointer") call_null_pointer();
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -136,15 +138,49 @@ def test_two_plugins_of_a_program_are_recorded(working: Path, copied_mock: Path,
         shown = CliRunner().invoke(cli, ["--index", str(index), *command]).stdout
         assert "[the mock TPU] PJRT_Client_BufferFromHostBuffer" in shown
         assert "[working.so] PJRT_Client_BufferFromHostBuffer" in shown
+    assert_memory_of_both(index)
+
+
+def assert_memory_of_both(index: Path) -> None:
+    """The memory of the mock TPU and of the other plug-in is in the answer, whose heading names the mock."""
     held = CliRunner().invoke(cli, ["--index", str(index), "memory"]).stdout
+    assert held.splitlines()[0].endswith(", partly on the mock TPU; the mock's device times are its CPU's")
     assert re.search(r"^device 0 ", held, re.MULTILINE), held
     assert re.search(r"^memory#\d+ ", held, re.MULTILINE), held
 
 
+def test_a_ring_keeps_the_names_and_the_memory_of_two_plugins(working: Path, copied_mock: Path, tmp_path: Path) -> None:
+    chosen = ("--plugin", "mock", "--plugin", f"other:{working}", "--ring", "--limit", "1MB")
+    puts = ["tpu", "other"] * 1500
+    ended = framedex_run(*chosen, PUT, *puts, folder=tmp_path, REAL_PLUGIN=str(copied_mock))
+    assert ended.status == 0, ended.stderr
+    index = index_without_sources(tmp_path / "index.db", tmp_path / ended.capture)
+    assert_memory_of_both(index)
+    for names in (("the mock TPU", "working.so"), ("plug-in 1", "plug-in 2")):
+        shown = CliRunner().invoke(cli, ["--index", str(index), "summary"]).stdout
+        assert "GetPjrtApi" not in shown
+        assert all(f"[{name}] PJRT_Client_BufferFromHostBuffer" in shown for name in names), shown
+        with closing(sqlite3.connect(index)) as connection, connection:
+            connection.execute("UPDATE captures SET plugins = NULL")  # as recorded by an earlier version
+
+
+def test_a_path_with_a_colon_is_that_of_the_only_plugin(copied_mock: Path, tmp_path: Path) -> None:
+    moved = tmp_path / "a:b" / "other_mock.so"
+    moved.parent.mkdir()
+    copied_mock.rename(moved)
+    ended = framedex_run("--plugin", f"elsewhere:{moved}", PUT, "elsewhere", folder=tmp_path)
+    assert (ended.status, ended.stdout) == (0, b"tpu 1.5\n"), ended.stderr
+    assert calls(ended, tmp_path)[0].arguments["plugin"] == str(moved)
+
+
 def test_impossible_pairs_of_plugins_are_refused(small: Path, copied_mock: Path, tmp_path: Path) -> None:
+    with_colon = tmp_path / "a:b" / "small.so"
+    with_colon.parent.mkdir()
+    shutil.copy(small, with_colon)
     for chosen, message in (
         (("mock", f"tpu:{small}"), "Two plug-ins have the name tpu in JAX."),
         ((f"one:{small}", f"two:{small}"), f"--plugin names {small} twice."),
+        (("mock", f"one:{with_colon}"), f"The path {with_colon} contains ':', which separates plug-ins."),
         (("mock", f"one:{small}", f"two:{copied_mock}"), "3 plug-ins are too many: framedex records at most 2"),
     ):
         options = [word for plugin in chosen for word in ("--plugin", plugin)]

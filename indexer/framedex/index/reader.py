@@ -262,11 +262,13 @@ class Index:
 
     def answer_of(self) -> AnswerScope:
         """Return the captures with calls: answers cover them, except for answers about a line or a function."""
-        from framedex.index.ask.capture.contents import read_captures_on_mock
+        from framedex.index.ask.capture.contents import read_captures_on_mock, read_captures_with_plugins
         from framedex.index.read.subjects import scope_of_everything
 
         answer, on_mock = scope_of_everything(self._reader), read_captures_on_mock(self._reader)
-        return replace(answer, on_mock=tuple(each.id for each in answer.captures if each.id in on_mock))
+        chosen = tuple(each.id for each in answer.captures if each.id in on_mock)
+        with_plugins = read_captures_with_plugins(self._reader) if chosen else frozenset()
+        return replace(answer, on_mock=chosen, partly_on_mock=tuple(each for each in chosen if each in with_plugins))
 
     def compiles(self, *, all_lines: bool = False) -> Table[Compiles]:
         """Return the compilations by program line, longest total duration first; durations in ns.

@@ -26,8 +26,8 @@ class AnswerScope:
 
     `is_about_location`: the query was about a line or function. `has_others`: other captures match too. `is_compiled`:
     no call of these captures passes there, but compiled programs have ops from it. `has_later`: later runs exist but
-    have no match. `on_mock` has the ids of the captures that were recorded on the mock TPU, only for answers about
-    whole runs.
+    have no match. `on_mock` has the ids of the captures that were recorded on the mock TPU, and `partly_on_mock` those
+    of them that also have another plug-in, only for answers about whole runs.
     """
 
     captures: tuple[CaptureRow, ...]
@@ -38,3 +38,4 @@ class AnswerScope:
     is_compiled: bool = False
     has_later: bool = False
     on_mock: tuple[int, ...] = ()
+    partly_on_mock: tuple[int, ...] = ()

@@ -27,6 +27,7 @@ from framedex.model import (
 from framedex.model.programs import KEY_KINDS
 from framedex.programs.ffi.joins import BOUNDARY, find_metadata_site_keys, split_function
 from framedex.programs.ffi.model import Signature as HandlerSignature
+from framedex.programs.objects import PJRT_BOUNDARIES
 from framedex.shared.contents import (
     Definitions,
     SharedFunction,
@@ -182,6 +183,9 @@ class DefinitionRules:
         target, platform = self._apply_to_text(self._names.redact_target), self._apply_to_text(self._redact_platform)
         site = self._apply_to_text(self._replacement.redact_site_key)
         shapes = self._apply_to_text(lambda text: text if harmless.is_plain_value("arguments", text) else REDACTED)
+        plugin = self._apply_to_text(
+            lambda text: text if harmless.is_plain_value("plugin", text) else self._replacement.remove("argument")
+        )
         return {
             "ffi_target": {
                 "target": target,
@@ -200,6 +204,10 @@ class DefinitionRules:
                 "operands": shapes,
                 "results": shapes,
                 "frames": self._redact_frames,
+            },
+            "plugin": {
+                "boundary": lambda value: value if value in PJRT_BOUNDARIES else REDACTED,
+                "path": plugin,
             },
             "ffi_problem": {
                 "kind": lambda value: value if value == "not_registered" else REDACTED,

@@ -38,7 +38,7 @@ _FIELDS: Mapping[str, re.Pattern[str]] = {
     **dict.fromkeys(("arguments", "results"), _ARRAYS),
     **dict.fromkeys(("type", "dtype"), _ELEMENTS),
     **dict.fromkeys(("kind", "memory_kinds"), re.compile(rf"{_MEMORY}(?:, {_MEMORY})*")),
-    "missing_function": re.compile("null|beyond the table"),
+    "missing_function": re.compile("null|null in several plug-ins|beyond the table"),
     "extension_sizes": re.compile(r"(?:[A-Z][A-Za-z]+|\d+)=\d+(?:, (?:[A-Z][A-Za-z]+|\d+)=\d+)*"),
     "memory": re.compile(rf"{_SIZE}(?:, {_SIZE})*"),
     "device_kind": re.compile(rf"cpu|TPU v\d{{1,2}}[a-z]?(?: lite| pod)?|{_GPU}(?:[ -]{_GPU})*"),

@@ -123,11 +123,18 @@ def answer_heading(answer: AnswerScope, remedy: str = OPTION, quoted: Callable[[
 
 def format_device_answer_heading(answer: AnswerScope) -> str:
     """The first line of an answer with device times or device memory: it also names the captures from the mock TPU."""
-    chosen = [capture for capture in answer.captures if capture.id in answer.on_mock]
-    if not chosen:
+    whole = [each for each in answer.captures if each.id in answer.on_mock and each.id not in answer.partly_on_mock]
+    partial = [each for each in answer.captures if each.id in answer.partly_on_mock]
+    notes = []
+    for chosen, note in ((whole, "on the mock TPU"), (partial, "partly on the mock TPU")):
+        if chosen and len(chosen) < len(answer.captures):
+            notes.append(f"{_capture_noun(chosen).lower()} {_format_ids(chosen)} {note}")
+        elif chosen:
+            notes.append(note)
+    if not notes:
         return answer_heading(answer)
-    of_some = "" if len(chosen) == len(answer.captures) else f"{_capture_noun(chosen).lower()} {_format_ids(chosen)} "
-    return f"{answer_heading(answer)}, {of_some}on the mock TPU; device times are its CPU's"
+    owner = "the mock's device times" if partial else "device times"
+    return f"{answer_heading(answer)}, {' and '.join(notes)}; {owner} are its CPU's"
 
 
 def _describe_captures(captures: Sequence[CaptureRow], quoted: Callable[[str], str]) -> str:

@@ -20,21 +20,26 @@ struct sigaction before;
 
 // Whether this thread has entered the wrapper of a null slot, so that its next fault is the wrapper's own jump.
 thread_local __attribute__((tls_model("initial-exec"))) bool has_entered_wrapper = false;
+// Whether the wrapper is that of the first of several plug-ins that may have been called.
+thread_local __attribute__((tls_model("initial-exec"))) bool is_plugin_unknown = false;
 
 // The null slots that a call may have gone through.
 struct Candidates {
-  const Slot* only = nullptr;
+  const Slot* first = nullptr;
   size_t count = 0;
+  bool are_one_function = true;
 
   void add(const Slot& slot) {
-    only = &slot;
-    ++count;
+    if (count++ == 0) first = &slot;
+    are_one_function = are_one_function && std::strcmp(first->function, slot.function) == 0;
   }
 };
 
 // Finds the null slot that was called: by its address in a traced table, or else by the size of the arguments and,
-// if known, its offset. Returns nullptr if several slots are possible.
+// if known, its offset. Returns nullptr if several functions are possible. If only the plug-in is unknown, because
+// several plug-ins lack the function, returns the slot of the first one.
 const Slot* find_null_slot(const mcontext_t& context) {
+  is_plugin_unknown = false;
   uintptr_t return_address = architecture::return_address_at_entry(context, recorder::copy_readable);
   if (return_address == 0) return nullptr;
   architecture::CalledSlot called = architecture::called_slot(context, return_address, recorder::copy_readable);
@@ -51,7 +56,8 @@ const Slot* find_null_slot(const mcontext_t& context) {
       if (fits && slot.argument_size == argument_size) candidates.add(slot);
     }
   }
-  return candidates.count == 1 ? candidates.only : nullptr;
+  is_plugin_unknown = candidates.count > 1;
+  return candidates.are_one_function ? candidates.first : nullptr;
 }
 
 void on_fault(int number, siginfo_t* info, void* data) {
@@ -70,6 +76,8 @@ void on_fault(int number, siginfo_t* info, void* data) {
 }
 
 }  // namespace
+
+const char* explain_null() { return is_plugin_unknown ? "null in several plug-ins" : "null"; }
 
 void watch_null_calls() {
   bool has_null = false;

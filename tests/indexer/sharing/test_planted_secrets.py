@@ -27,6 +27,7 @@ _DESCRIBED = {
     "ffi_instance": (
         *("instance", "join", "program", "instruction", "target", "site", "op_name", "operands", "results", "frames"),
     ),
+    "plugin": ("boundary", "path"),
     "ffi_problem": ("kind", "target", "platform", "registered_for", "sites", "message"),
 }
 _METADATA = (

@@ -234,6 +234,31 @@ def test_several_plugins_can_be_selected(plugin: Path, tmp_path: Path) -> None:
     assert [call.arguments["plugin"] for call in tables] == [str(second), str(third)]
 
 
+def test_the_path_of_the_only_plugin_may_contain_colons(plugin: Path, interposed: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "a:b"
+    folder.mkdir()
+    moved = Path(shutil.copy(plugin, folder / "small.so"))
+    assert calls_of(interposed("usual", library=moved).capture)[0].arguments["plugin"] == str(moved)
+    completed = preloaded(moved, tmp_path, FRAMEDEX_PLUGIN=str(moved))
+    assert calls_of(completed.capture)[0].arguments["plugin"] == str(moved)
+
+
+@pytest.mark.parametrize("is_mock_first", [False, True])
+def test_a_third_plugin_works_unrecorded_beside_the_mock(plugin: Path, tmp_path: Path, is_mock_first: bool) -> None:
+    second = Path(shutil.copy(plugin, tmp_path / "second.so"))
+    mock = framedex_native.library_path()
+    first, *others = [mock, plugin, second] if is_mock_first else [plugin, second, mock]
+    completed = preloaded(first, tmp_path, *others)
+    assert "PJRT_Client_Create" in completed.result["slots"]
+    names = [str(path) if path != mock else "the mock TPU" for path in (first, *others)]
+    assert [line for line in completed.stderr.splitlines() if line.startswith("framedex: ")] == [
+        f"framedex: {names[2]} is not recorded: at most 2 plug-ins per process are, here {names[0]} and {names[1]}."
+        " Choose them with FRAMEDEX_PLUGIN."
+    ]
+    described = [each.content for each in read_capture(completed.capture).descriptions if each.kind == "plugin"]
+    assert described == [{"boundary": "pjrt", "path": names[0]}, {"boundary": "pjrt#2", "path": names[1]}]
+
+
 def preloaded(plugin: Path, folder: Path, *libraries: Path, **variables: str) -> Run:
     """`preloaded.py`, which loads the plug-in and then `libraries`, with framedex's library in LD_PRELOAD."""
     preload = {"LD_PRELOAD": str(framedex_native.preload_path()), "TPU_LIBRARY_PATH": str(plugin)}

@@ -6,6 +6,7 @@ A C++ client (`wrong_client.cc`) uses a plug-in (`wrong_plugin.cc`) directly, th
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -151,3 +152,14 @@ def test_a_call_of_a_null_function_is_recorded_before_the_crash(recorded: Record
     assert any(frame.file.endswith("/wrong_client") for frame in call.frames)
     [start] = calls_of(run.capture, "GetPjrtApi")
     assert "PJRT_Client_Devices" in start.arguments["null_functions"].split(", ")
+
+
+def test_a_null_function_is_named_if_several_plugins_lack_it(parts: tuple[Path, Path], tmp_path: Path) -> None:
+    client, plugin = parts
+    second = shutil.copy(plugin, tmp_path / "second.so")
+    preload = {"LD_PRELOAD": str(framedex_native.preload_path()), "FRAMEDEX_OUT": str(tmp_path / "captures")}
+    command = [str(client), str(plugin), "null_pointer", str(second)]
+    run = Run.of(command, tmp_path, plain_environment() | preload | {"FRAMEDEX_RECORD": "1"}, TIMEOUT)
+    assert (run.status, run.stdout) == (-signal.SIGSEGV, "about to call\n"), run.stderr
+    call = only(run, "PJRT_Buffer_GetMemoryLayout")
+    assert call.arguments["missing_function"] == "null in several plug-ins"

@@ -77,6 +77,7 @@ print(json.dumps(folders))
 _LIBTPU = "libtpu"
 # As in native/pjrt/boundaries.h.
 MAX_PLUGINS = 2
+_SEPARATOR = ":"  # of several plug-ins in FRAMEDEX_PLUGIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,7 @@ def build_variables_of_several(
     for plugin in plugins:
         path = library if plugin is MOCK else plugin.path
         variables |= plugin.registration_variables(path, {**current, **variables})
-    return variables | {"FRAMEDEX_PLUGIN": ":".join(os.fspath(plugin.path) for plugin in plugins)}
+    return variables | {"FRAMEDEX_PLUGIN": _SEPARATOR.join(os.fspath(plugin.path) for plugin in plugins)}
 
 
 def find_plugins(texts: Sequence[str], python: str) -> tuple[Plugin, ...]:
@@ -143,6 +144,11 @@ def find_plugins(texts: Sequence[str], python: str) -> tuple[Plugin, ...]:
         )
     if len({plugin.path.resolve() for plugin in plugins}) < len(plugins):
         raise FramedexError(f"--plugin names {plugins[0].path} twice.", "Give each plug-in once.")
+    for plugin in plugins:
+        if len(plugins) > 1 and _SEPARATOR in os.fspath(plugin.path):
+            raise FramedexError(
+                f"The path {plugin.path} contains '{_SEPARATOR}', which separates plug-ins.", "Move or link the file."
+            )
     return plugins
 
 

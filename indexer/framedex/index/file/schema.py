@@ -13,7 +13,7 @@ from pathlib import Path
 APPLICATION_ID = int.from_bytes(b"fdex", "big")
 """SQLite's `application_id` of an index."""
 
-VERSION = 16
+VERSION = 17
 """SQLite's `user_version` of an index of this version."""
 
 _CREATE_STATEMENT = re.compile(r"CREATE (?:VIRTUAL )?(TABLE|TRIGGER|VIEW) (\w+)")

@@ -51,6 +51,7 @@ CREATE TABLE captures(
     reading TEXT,
     metadata TEXT,  -- JSON: the recorder's data about the run
     is_on_mock INTEGER,  -- 1 if it has functions of the mock TPU
+    plugins TEXT,  -- JSON: the paths of its plug-ins, or 'the mock TPU', by boundary; NULL if it does not have them
     problems TEXT,  -- JSON: sentences
     stops TEXT  -- why it ends before its program did, as JSON of `model.StopReasons`; NULL where it does not
 );

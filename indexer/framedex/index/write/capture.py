@@ -35,6 +35,7 @@ from framedex.index.write.tree import Integers, StackTree
 from framedex.index.write.versions import ProgramFileVersions, store_versions
 from framedex.model import BinaryId, CallBatch, Capture, Function, StopReasons, Thread
 from framedex.programs.ffi.joins import BOUNDARY
+from framedex.programs.objects import PJRT_BOUNDARIES
 
 if TYPE_CHECKING:
     from framedex.index.write.records import CaptureRecord
@@ -82,8 +83,13 @@ class CaptureWriter:
         self.id = known[0] if is_continued else self._insert_capture(None if known is None else known[0], identity)
         if is_continued:
             connection.execute(
-                "UPDATE captures SET metadata = ?, is_on_mock = ? WHERE id = ?",
-                (to_storable(record.capture.metadata.text), _is_on_mock(record.capture), self.id),
+                "UPDATE captures SET metadata = ?, is_on_mock = ?, plugins = ? WHERE id = ?",
+                (
+                    to_storable(record.capture.metadata.text),
+                    _is_on_mock(record.capture),
+                    _format_plugins(record.capture),
+                    self.id,
+                ),
             )
         self._first, self._reserved = self._reserve_first_ids(reserve)
         self._replace_builds()
@@ -228,6 +234,7 @@ class CaptureWriter:
             "reading": record.signature,
             "metadata": to_storable(capture.metadata.text),
             "is_on_mock": _is_on_mock(capture),
+            "plugins": _format_plugins(capture),
             "problems": json.dumps(list(record.problems)),
             "stops": _format_stops(capture.stops),
         }
@@ -411,6 +418,16 @@ def build_thread_label(thread: Thread, main: object) -> str:
 def _is_on_mock(capture: Capture) -> bool:
     """Whether a capture has functions of the mock TPU. Flight mode may record none of their calls."""
     return any(function.boundary == "mock_tpu" for function in capture.functions)
+
+
+def _format_plugins(capture: Capture) -> str | None:
+    """The paths of the plug-ins by boundary, as JSON; None if the capture does not describe any."""
+    paths: dict[str, str] = {}
+    for description in capture.descriptions:
+        match description.kind, description.content:
+            case "plugin", {"boundary": str(boundary), "path": str(path)} if boundary in PJRT_BOUNDARIES:
+                paths[boundary] = to_storable(path)
+    return json.dumps(paths) if paths else None
 
 
 def _format_stops(stops: StopReasons) -> str | None:

@@ -59,6 +59,16 @@ UNION SELECT id FROM captures WHERE is_on_mock
 """  # jaxlib 0.4.13's boundary, tpu_executor, exists only for the mock
 
 
+_CAPTURES_WITH_PLUGINS = """
+SELECT DISTINCT c.id FROM captures c JOIN json_each(c.plugins) p WHERE p.value <> 'the mock TPU'
+"""
+
+
+def read_captures_with_plugins(reader: Reader) -> frozenset[int]:
+    """Return the ids of captures that recorded another plug-in than the mock TPU, if their plug-ins are known."""
+    return frozenset(capture for (capture,) in reader.rows(_CAPTURES_WITH_PLUGINS))
+
+
 def read_captures_on_mock(reader: Reader) -> frozenset[int]:
     """Return the ids of captures that were recorded on the mock TPU."""
     return frozenset(capture for (capture,) in reader.rows(_MOCK_CAPTURES))

@@ -64,11 +64,8 @@ def _read_pieces(connection: sqlite3.Connection, capture: int) -> MemoryPieces:
     if pieces is None:
         return read_buffer_pieces(connection, capture)
     query = (
-        "WITH tables AS (SELECT b.boundary, json_extract(a.json, '$.plugin') = 'the mock TPU' AS is_mock"
-        " FROM boundaries b JOIN call_kinds k ON k.boundary = b.id JOIN call_rows c ON c.id = k.first_call"
-        " JOIN arguments a ON a.id = c.arguments WHERE k.capture = ?1 AND b.name = 'GetPjrtApi')"
-        " SELECT k.id FROM tables t JOIN boundaries b ON b.boundary = t.boundary"
-        " JOIN call_kinds k ON k.boundary = b.id AND k.capture = ?1 WHERE NOT t.is_mock"
+        "SELECT k.id FROM captures c JOIN json_each(c.plugins) p JOIN boundaries b ON b.boundary = p.key"
+        " JOIN call_kinds k ON k.boundary = b.id AND k.capture = c.id WHERE c.id = ? AND p.value <> 'the mock TPU'"
     )
     kinds_of_others = [kind for (kind,) in connection.execute(query, (capture,))]
     return pieces.join(read_buffer_pieces(connection, capture, kinds_of_others)) if kinds_of_others else pieces
