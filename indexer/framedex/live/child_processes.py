@@ -1,7 +1,8 @@
 """The part of child processes and pipes in the wait of a process.
 
 A thread may wait for the end of a child, for an answer of a child, or until another process reads a full pipe. So a
-process hangs if its child hangs, and it does not hang while its child works for it.
+process hangs if its child hangs, and it does not hang while its child works for it. It is busy while it waits and a
+child computes.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -39,16 +40,21 @@ def explain_with_children(diagnosis: Diagnosis, snapshot: ProcessSnapshot, patie
     if _is_unread_pipe(root, {snapshot.pid}) and _do_others_wait(root, snapshot):
         cause = _add_to_cause(diagnosis, ", and no other process reads it")
         return replace(diagnosis, verdict=Verdict.HANG, cause=cause)
-    if not _may_wait_for_child(diagnosis, snapshot):
+    may_wait_for_child = _may_wait_for_child(diagnosis, snapshot)
+    if diagnosis.verdict is Verdict.HANG and not may_wait_for_child:
         return diagnosis
-    children = _observe_children(snapshot.pid)
-    if named := [each for each in children if _subject(root) == f"process {each[1].pid}"]:
-        children = named
-        blocked, pid = named[0][0].root, named[0][1].pid
+    children = _observe_processes(_find_awaited_processes(root, snapshot.pid))
+    if children and _subject(root) == f"process {children[0][1].pid}":
+        blocked, pid = children[0][0].root, children[0][1].pid
         if blocked and _is_unread_pipe(blocked, {snapshot.pid, pid}) and _do_others_wait(root, snapshot):
             cause = _add_to_cause(diagnosis, ", which waits until this process reads from a full pipe")
             return replace(diagnosis, verdict=Verdict.HANG, cause=cause)
     working = [each for each in children if not _is_hung(each) and not _is_idle(each)]
+    computing = next((each for each in working if each[0].verdict is Verdict.BUSY), None)
+    if computing is not None:
+        return _blame(diagnosis, computing, Verdict.BUSY)
+    if not may_wait_for_child:
+        return diagnosis
     hung = [each for each in children if _is_hung(each)]
     if not working:
         return _blame(diagnosis, hung[0], Verdict.HANG) if hung else diagnosis
@@ -112,9 +118,15 @@ def _subject(wait: Wait | None) -> str:
     return wait.thread.task.subject if wait is not None and wait.thread.task is not None else ""
 
 
-def _observe_children(pid: int) -> list[Child]:
-    """The diagnoses of the descendants of a process, with their snapshots."""
-    targets = [Target(each, True, None) for each in find_descendants(pid)]
+def _find_awaited_processes(root: Wait, pid: int) -> list[int]:
+    """The child that the root waits for, with its descendants; all descendants if the root names no child."""
+    named = next((each for each in _read_children(pid) if _subject(root) == f"process {each}"), None)
+    return find_descendants(pid) if named is None else [named, *find_descendants(named)][:_MAX_CHILDREN]
+
+
+def _observe_processes(pids: Iterable[int]) -> list[Child]:
+    """The diagnoses of processes that exist, with their snapshots."""
+    targets = [Target(each, True, None) for each in pids]
     before = [take_snapshot(each) for each in targets]
     if before:
         time.sleep(_BETWEEN_S)
@@ -124,20 +136,21 @@ def _observe_children(pid: int) -> list[Child]:
 
 
 def find_descendants(pid: int) -> list[int]:
-    """The child processes of a process, and their own."""
+    """The child processes of a process, and their own, at most `_MAX_CHILDREN`."""
     found: list[int] = []
     left = [pid]
     while left and len(found) < _MAX_CHILDREN:
         children = list(_read_children(left.pop()))
         found += children
         left += children
-    return found
+    return found[:_MAX_CHILDREN]
 
 
 def _read_children(pid: int) -> Iterator[int]:
     with suppress(OSError):
         for task in Path(f"/proc/{pid}/task").iterdir():
-            yield from map(int, (task / "children").read_text().split())
+            with suppress(OSError):  # the thread has ended
+                yield from map(int, (task / "children").read_text().split())
 
 
 def _is_unread_pipe(wait: Wait, users: set[int]) -> bool:
@@ -156,8 +169,8 @@ def _find_pipe_users(pipe: str) -> set[int]:
 
 def _may_read_pipe(pid: int, pipe: str) -> bool:
     """Whether a process has the end of a pipe that is read."""
-    with suppress(OSError, ValueError):
-        for number in _find_descriptors(pid, pipe):
+    for number in _find_descriptors(pid, pipe):
+        with suppress(OSError):  # the descriptor was closed
             flags = re.search(r"^flags:\s*([0-7]+)$", Path(f"/proc/{pid}/fdinfo/{number}").read_text(), re.MULTILINE)
             if flags is not None and int(flags[1], 8) & os.O_ACCMODE == os.O_RDONLY:
                 return True
@@ -167,4 +180,7 @@ def _may_read_pipe(pid: int, pipe: str) -> bool:
 def _find_descriptors(pid: int, file: str) -> Iterator[str]:
     """The descriptors of a process for a file, such as `pipe:[17]`."""
     with suppress(OSError):
-        yield from (each.name for each in Path(f"/proc/{pid}/fd").iterdir() if str(each.readlink()) == file)
+        for descriptor in Path(f"/proc/{pid}/fd").iterdir():
+            with suppress(OSError):  # it was closed
+                if str(descriptor.readlink()) == file:
+                    yield descriptor.name

@@ -1,9 +1,9 @@
 """Detect a stall: a process that has made no progress for a given time.
 
 Progress is a call that begins or ends on the main thread, or on a thread that may end the main thread's wait
-(`waits.supporting_threads`). So a thread that only logs does not hide a hang. If a worker thread trains, it is not a
-hang. A process that computes, such as in a compilation, has ten times as long, and so has one whose child process
-computes. Time while it is stopped does not count.
+(`waits.find_supporting_threads`). So a thread that only logs does not hide a hang. If a worker thread trains, it is
+not a hang. A process that computes, such as in a compilation, has ten times as long. So has a process that waits
+while its child process computes. Time while it is stopped does not count.
 """
 
 from __future__ import annotations

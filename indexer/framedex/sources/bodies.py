@@ -85,7 +85,7 @@ Reaches = Callable[[WrittenCall, CallForm, int], int]
 
 
 _BASIC = re.compile(r"^(~?)basic_(?=\w*(?:stream|regex|buf)$)")
-_COPIED_TYPE = re.compile(r"(?:.*::)?(\w+)(?:<.*>)?(?: const)?&&?")  # with the class name of a constructor's parameter
+_COPIED_TYPE = re.compile(r"(.+?)(?: const)?&&?")  # with the class of a constructor's parameter
 _HEADER_ALIAS = re.compile(
     r"__isoc(?:99|23)_(\w+)|__(\w+)_chk|__(assert)_fail"
     r"|(openat|open|creat|fopen|freopen|fseeko|ftello|lseek|pread|pwrite|truncate|ftruncate|mmap|readdir|mkstemp)64"
@@ -118,11 +118,18 @@ def call_form_of(symbol: str) -> CallForm | None:
     if own_name.startswith("~"):
         return CallForm("~string" if is_string else own_name, "destroy", 0)
     if is_string or own_name == scope:
-        copied = _COPIED_TYPE.fullmatch(parameters[0]) if parameters and count == 1 else None
-        return CallForm(scope, "construct", count, is_copy=copied is not None and copied[1] == own_name)
+        is_copy = parameters is not None and count == 1 and _is_reference_to(scope, parameters[0])
+        return CallForm(scope, "construct", count, is_copy=is_copy)
     if count is None and (alias := _HEADER_ALIAS.fullmatch(own_name)):
         return CallForm(next(filter(None, alias.groups())), "call", None)
     return CallForm(own_name, "call", count)
+
+
+def _is_reference_to(class_name: str, parameter: str) -> bool:
+    """Whether the type of a parameter is a reference to a class, with any template arguments."""
+    copied = _COPIED_TYPE.fullmatch(parameter)
+    parts = parse_name(copied[1]).parts if copied is not None else ()
+    return bool(parts) and _remove_basic("std", parts[-1].text) == _remove_basic("std", class_name)
 
 
 def _remove_basic(namespace: str, name: str) -> str:

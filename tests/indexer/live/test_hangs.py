@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import jax
 import pytest
 
+from framedex.live.child_processes import _may_read_pipe as may_read_pipe
 from framedex.live.child_processes import find_descendants
 from framedex.live.model import Activity, GilRole, LiveThread, ProcessSnapshot
 from framedex.live.snapshot import take_snapshot
 from framedex.live.targets import Target
 from framedex.live.waits import python_frames
-from tests.indexer.live.programs import LiveProgram, started
+from tests.indexer.live.programs import LiveProgram, started, started_process
 from tests.once import made_once
-from tests.running import PROGRAMS
+from tests.running import PROGRAMS, TIMEOUT
 
 
 def _count_mutex_waits(snapshot: ProcessSnapshot) -> int:
@@ -428,6 +433,17 @@ SLOW = (
         holds=_has_child(lambda thread: any(frame.function == "work" for frame in python_frames(thread))),
     ),
     Case(
+        "child_computes",
+        ("waits",),
+        ("Busy: Child process", "The main thread computes", "The main thread waits for the end of process", "{waits}"),
+    ),
+    Case(
+        "executor_computes",
+        ("waits",),
+        ("Busy: Child process", "computes", "{child computes} in work", "waits in Future.result", "{waits}"),
+        holds=_has_child(lambda thread: any(frame.function == "work" for frame in python_frames(thread))),
+    ),
+    Case(
         "process_executor",
         ("waits",),
         ("Waiting: Child process", "The main thread sleeps, for", "waits in Future.result", "{waits} in <module>"),
@@ -491,6 +507,54 @@ def test_a_slow_program_is_no_hang(case: Case, tmp_path: Path) -> None:
 
         _assert_in_order(answer, [part.format_map(_Places(running)) for part in case.answer])
         assert "Hang" not in answer
+
+
+def test_a_descriptor_that_closes_meanwhile_hides_no_reader_of_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, writer = os.pipe()
+    pipe = str(Path(f"/proc/self/fd/{reader}").readlink())
+    monkeypatch.setattr(Path, "readlink", _fail_first(Path.readlink))
+    monkeypatch.setattr(Path, "read_text", _fail_first(Path.read_text))
+    extra = os.dup(reader)  # the first one whose flags are read
+
+    assert may_read_pipe(os.getpid(), pipe)
+
+    for each in (reader, writer, extra):
+        os.close(each)
+
+
+def test_a_thread_that_ends_meanwhile_hides_no_child_and_children_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = """\
+import subprocess, sys, threading
+
+def start():
+    children = [subprocess.Popen(["sleep", "10000"], stdin=subprocess.PIPE) for _ in range(34)]
+    print(flush=True)
+    sys.stdin.read()
+    for child in children:
+        child.kill()
+
+threading.Thread(target=start).start()
+"""
+    with started_process(sys.executable, "-c", program) as (process, _):
+        assert process.stdin is not None
+        monkeypatch.setattr(Path, "read_text", _fail_first(Path.read_text))  # of the main thread
+
+        assert len(find_descendants(process.pid)) == 32
+
+        process.stdin.close()
+        process.wait(TIMEOUT)
+
+
+def _fail_first(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, whose first call finds no file."""
+    calls = count()
+
+    def call(*arguments: Any, **options: Any) -> Any:
+        if next(calls) == 0:
+            raise FileNotFoundError
+        return function(*arguments, **options)
+
+    return call
 
 
 class _Places(dict[str, str]):

@@ -184,7 +184,38 @@ def test_many_threads_fit_a_small_terminal() -> None:
     *_, view, _ = text.split("\x1b[2J")
     lines = view.removeprefix("\x1b[3J").split("\r\n")
     assert len(lines) == 12  # the cursor is in the last row
-    assert re.fullmatch(r"… \d+ more rows\. All of them: framedex live --once\x1b\[H", lines[-2] + lines[-1])
+    assert re.fullmatch(r"… \d+ more rows\. All of them: `framedex live --once`\x1b\[H", lines[-2] + lines[-1])
+
+
+READERS = """\
+import os, sys, threading, time
+
+os.chdir(sys.argv[1])
+
+def read(name):
+    os.read(os.open(name, os.O_RDWR), 1)
+
+for name in ("a.fifo", "b.fifo", "b.fifo"):
+    if not os.path.exists(name):
+        os.mkfifo(name)
+    threading.Thread(target=read, args=[name], daemon=True).start()
+for seconds in (10_000, 20_000):
+    threading.Thread(target=time.sleep, args=[seconds], daemon=True).start()
+print(flush=True)
+threading.Event().wait()
+"""
+
+
+def test_threads_that_wait_for_different_files_are_shown_apart(tmp_path: Path) -> None:
+    with started_process(sys.executable, "-c", READERS, str(tmp_path)) as (process, _):
+        shown = wait_for(
+            lambda: _framedex(tmp_path, "live", str(process.pid)).stdout,
+            lambda text: text.count("\n2 threads ") == 2 and "/a.fifo)" in text,
+        )
+
+    assert re.search(rf"^\S+ \(\d+\)  waits in read \({tmp_path}/a.fifo\)$", shown, re.MULTILINE)
+    assert re.search(rf"^2 threads \(\d+, \d+\)  wait in read \({tmp_path}/b.fifo\)$", shown, re.MULTILINE)
+    assert re.search(r"^2 threads \(\d+, \d+\)  sleep$", shown, re.MULTILINE)
 
 
 def test_without_the_permission_to_trace_the_calls_in_progress_are_shown_and_the_remedy(tmp_path: Path) -> None:

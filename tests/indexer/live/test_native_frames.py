@@ -279,6 +279,31 @@ def test_the_caller_of_generated_code(
     assert caller is None or caller[16] == 0x1030
 
 
+@pytest.mark.parametrize(
+    ("code", "is_call"),
+    [
+        pytest.param("e8 00 01 02 0a", True, id="relative, ends with a newline byte"),
+        pytest.param("ff 15 00 01 02 00", True, id="slot relative to rip"),
+        pytest.param("ff 94 24 00 01 00 00", True, id="stack slot, 32-bit displacement"),
+        pytest.param("ff 14 c5 00 01 00 00", True, id="table at an address"),
+        pytest.param("41 ff 54 24 08", True, id="stack slot, 8-bit displacement"),
+        pytest.param("ff d0", True, id="register"),
+        pytest.param("ff d0 0a", False, id="a newline byte after a call"),
+        pytest.param("ff e0", False, id="jump"),
+    ],
+)
+def test_a_return_address_follows_a_call_of_any_form(code: str, is_call: bool) -> None:
+    content = bytearray(b"\x90" * 64)
+    content[0x10:0x12] = b"\x31\xc0"
+    call = bytes.fromhex(code)
+    content[0x30 - len(call) : 0x30] = call
+    registers = {6: 0x2008, 7: 0x2000, 16: 0x1010}
+
+    assert (
+        find_caller(_Stack(bytes(content), (0, 0x2018, 0x1030)), registers, is_return_address=False) is not None
+    ) is is_call
+
+
 def test_names_of_mapped_files_may_have_any_ends_of_lines(tmp_path: Path) -> None:
     capture = tmp_path / "a\rb\x0bc\x85d\u2028e\nf"
     capture.mkdir()

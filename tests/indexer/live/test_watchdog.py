@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,17 @@ def test_a_program_that_computes_has_ten_times_as_long(tmp_path: Path) -> None:
         assert found.verdict is Verdict.BUSY
         assert watch.snapshot is not None
         assert watch.snapshot.time_ns - snapshot.time_ns > 10 * patience_ns
+
+
+@pytest.mark.parametrize("arguments", [(), ("output",)], ids=["end", "output"])
+def test_a_program_whose_child_computes_has_ten_times_as_long(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    patience_ns = 500_000_000
+    with started("slow/child_computes.py", *arguments, folder=tmp_path) as running:
+        running.wait_at("waits")
+        watch = StallWatch(running.target, patience_ns)
+        end = time.monotonic_ns() + 3 * patience_ns
+        while time.monotonic_ns() < end:
+            assert watch.poll() is None
 
 
 def test_a_stopped_program_does_not_stall(tmp_path: Path) -> None:

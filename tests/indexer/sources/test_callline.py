@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from framedex.binaries.names import readable_name
 from framedex.model import Definition, LocationEvidence
 from framedex.sources import parse_file
 from framedex.sources.bodies import CallerBody, CallForm, FunctionBodies, call_form_of
@@ -336,16 +337,30 @@ def test_string_arguments_distinguish_calls_of_one_callee(tmp_path: Path) -> Non
         assert find_call_lines(told, callee, 0, reaches)[1][0] == line
 
 
+STRING = "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
+PAIRS = "std::vector<std::pair<int, int>, std::allocator<std::pair<int, int> > >"
+
+
 @pytest.mark.parametrize(
     ("symbol", "how"),
     [
         ("ns::Status::Status(ns::Status const&)", LocationEvidence.RANKED),
         ("ns::Status::Status(ns::Status&&)", LocationEvidence.RANKED),
         ("ns::Status::Status(ns::Code)", LocationEvidence.SINGLE),
+        ("StatusOr<std::vector<int> >::StatusOr(StatusOr<std::vector<int> > const&)", LocationEvidence.RANKED),
+        ("StatusOr<std::vector<int> >::StatusOr(std::vector<int> const&)", LocationEvidence.SINGLE),
+        (f"{PAIRS}::vector({PAIRS} const&)", LocationEvidence.RANKED),
+        ("std::unique_ptr<ns::Status>::unique_ptr(std::unique_ptr<ns::Status>&&)", LocationEvidence.RANKED),
+        ("std::unique_ptr<ns::Status>::unique_ptr(ns::Status*)", LocationEvidence.SINGLE),
+        (f"{STRING}::basic_string({STRING} const&)", LocationEvidence.RANKED),
+        ("std::string::basic_string(std::string&&)", LocationEvidence.RANKED),
+        (f"std::vector<{STRING}>::vector(std::vector<{STRING}>&&)", LocationEvidence.RANKED),
+        ("std::ostringstream::basic_ostringstream(std::basic_ostringstream<char>&&)", LocationEvidence.RANKED),
     ],
 )
 def test_a_copy_is_uncertain_because_library_code_copies(tmp_path: Path, symbol: str, how: LocationEvidence) -> None:
-    source = "void body() {\n  Status status(other);\n}\n"
+    name = readable_name(symbol).split("::")[-1].removeprefix("basic_")
+    source = f"void body() {{\n  {name} object(other);\n}}\n"
     path = tmp_path / "copies.cc"
     path.write_text(source)
     sites = written_calls(source.encode(), parse_file(path).definitions)

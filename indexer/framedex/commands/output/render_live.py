@@ -50,7 +50,7 @@ def render_snapshot_lines(snapshot: ProcessSnapshot, *, all_frames: bool) -> Ite
     shown = [thread for thread in snapshot.threads if is_interesting(thread, snapshot)]
     for threads in _group_threads_by_stack(shown):
         yield ()
-        yield from render_thread_lines(threads[0], snapshot, all_frames=all_frames, name=format_thread_group(threads))
+        yield from _render_thread_group_lines(threads, snapshot, all_frames=all_frames)
     if others := len(snapshot.threads) - len(shown):
         running = sum(is_running(each) for each in snapshot.threads if each not in shown)
         yield ()
@@ -112,12 +112,13 @@ def format_age(snapshot: ProcessSnapshot, since_ns: int) -> str:
 
 
 def _group_threads_by_stack(threads: Iterable[LiveThread]) -> Iterable[list[LiveThread]]:
-    """Threads with the same frames and state together; those with calls, locks or the GIL, and the main one, alone."""
+    """Threads with the same frames and wait together; those with calls, locks or the GIL, and the main one, alone."""
     groups: dict[object, list[LiveThread]] = {}
     for thread in threads:
         is_single = thread.is_main or thread.open_calls or thread.gil is not None or thread.waits_for is not None
-        activity = thread.task.activity if thread.task is not None else None
-        key = thread.tid if is_single else (tuple(python_frames(thread)), activity)
+        task = thread.task
+        wait = None if task is None else (task.activity, task.call, task.subject, task.mutex_owner)
+        key = thread.tid if is_single else (tuple(python_frames(thread)), wait)
         groups.setdefault(key, []).append(thread)
     return groups.values()
 
@@ -130,12 +131,27 @@ def format_thread_group(threads: Sequence[LiveThread | ThreadStack]) -> str:
     return f"{words.count(len(threads), 'thread')} ({ids}{', …' if len(threads) > _MAX_THREAD_IDS else ''})"
 
 
-def render_thread_lines(
-    thread: LiveThread, snapshot: ProcessSnapshot, *, all_frames: bool, name: str = ""
+def _render_thread_group_lines(
+    threads: Sequence[LiveThread], snapshot: ProcessSnapshot, *, all_frames: bool
 ) -> Iterator[Line]:
-    """The state of a thread, its calls in progress and its Python frames. `name` is by default its own name."""
-    yield (Span(name or format_thread_name(thread), "head"), Span(f"  {format_thread_state(thread, snapshot)}"))
+    """The common state and Python frames of threads. The ends of their timed waits differ, so they are left out."""
+    first = threads[0]
+    if len(threads) == 1:
+        yield from render_thread_lines(first, snapshot, all_frames=all_frames)
+        return
+    state = format_thread_state(first, snapshot) if first.task is None else _make_plural(_format_wait(first.task))
+    yield (Span(format_thread_group(threads), "head"), Span(f"  {state}"))
+    yield from _render_python_lines(first, all_frames=all_frames)
+
+
+def render_thread_lines(thread: LiveThread, snapshot: ProcessSnapshot, *, all_frames: bool) -> Iterator[Line]:
+    """The state of a thread, its calls in progress and its Python frames."""
+    yield (Span(format_thread_name(thread), "head"), Span(f"  {format_thread_state(thread, snapshot)}"))
     yield from open_call_lines(thread, snapshot)
+    yield from _render_python_lines(thread, all_frames=all_frames)
+
+
+def _render_python_lines(thread: LiveThread, *, all_frames: bool) -> Iterator[Line]:
     if thread.python is not None and thread.python.is_changing:
         yield render_text_line(f"{'':{_INDENT}}Its frames changed while they were read:", "dim")
     yield from render_frame_lines(python_frames(thread), all_frames=all_frames)
@@ -177,16 +193,26 @@ def _format_activity(thread: LiveThread, task: Task, snapshot: ProcessSnapshot) 
         return "waits for the GIL"
     if thread.waits_for is not None:
         return f"waits for {thread.waits_for.name}"
+    text = _format_wait(task)
+    if task.until_ns is not None and task.until_ns > snapshot.time_ns and not task.mutex_owner:
+        text = f"{text}, for {words.format_duration(task.until_ns - snapshot.time_ns)} more"
+    return text
+
+
+def _format_wait(task: Task) -> str:
     if task.mutex_owner:
         owner = "it holds itself" if task.mutex_owner == task.tid else f"thread {task.mutex_owner} holds"
         return f"waits for a mutex that {owner}"
-    text = _ACTIVITIES[task.activity]
     if task.activity is Activity.INPUT:
         subject = f" ({make_printable(task.subject)})" if task.subject else ""
-        text = f"waits in {task.call}{subject}"
-    if task.until_ns is not None and task.until_ns > snapshot.time_ns:
-        text = f"{text}, for {words.format_duration(task.until_ns - snapshot.time_ns)} more"
-    return text
+        return f"waits in {task.call}{subject}"
+    return _ACTIVITIES[task.activity]
+
+
+def _make_plural(state: str) -> str:
+    """The state of several threads, such as `wait in read` for `waits in read`."""
+    verb, space, rest = state.partition(" ")
+    return f"{'are' if verb == 'is' else verb.removesuffix('s')}{space}{rest}"
 
 
 def render_frame_lines(frames: Sequence[LiveFrame], *, all_frames: bool) -> Iterator[Line]:

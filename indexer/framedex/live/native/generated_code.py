@@ -16,8 +16,10 @@ _WORD_BYTES = 8
 _MAX_FRAME_BYTES = 8 << 20
 _MAX_CALL_BYTES = 7
 # `call rel32`, or `call` of a register or of memory: opcode FF /2, with an optional REX prefix before it.
+# Addresses in memory have a SIB byte, a displacement of 1 or 4 bytes, or both.
 _CALL = re.compile(
-    rb"(?s)(?:\xe8....|\xff[\x10-\x17\xd0-\xd7]|\xff[\x50-\x57].|\xff\x14.|\xff\x54..|\xff[\x90-\x97]....)$"
+    rb"(?s)(?:\xe8....|\xff[\x10-\x13\x16\x17\xd0-\xd7]|\xff\x15....|\xff\x14.|\xff[\x14\x94].....|"
+    rb"\xff[\x50-\x53\x55-\x57].|\xff\x54..|\xff[\x90-\x93\x95-\x97]....)\Z"
 )
 _PUSH, _MOVE = b"\x55", b"\x48\x89\xe5"  # push %rbp; mov %rsp, %rbp
 _RETURN = b"\xc3"

@@ -53,7 +53,8 @@ def hang(
 
     `hang` observes the process twice. New calls between the observations are progress. Without progress, it traces the
     waits from the main thread to their cause: a lock, the GIL, a callback, a queue, a device. A thread that computes,
-    sleeps or waits for input does not count as a hang, unless it keeps the GIL from other threads.
+    sleeps or waits for input does not count as a hang, unless it keeps the GIL from other threads. A hung child
+    process counts as a hang, and so does a full pipe that nobody else reads.
     """
     from framedex.live.diagnosis import Verdict
     from framedex.live.observation import observe

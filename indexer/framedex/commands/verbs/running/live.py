@@ -50,8 +50,8 @@ def live(
 
     The process may be running, hung, stopped or ended. `live` only reads it: no code runs in it, and only --native
     stops it. Reading Python's frames needs permission to trace the process. Calls in progress are read from the
-    capture. In a terminal, the view is updated every second until
-    the process ends or Ctrl-C.
+    capture. In a terminal, the view is updated every second until the process ends or Ctrl-C. Only
+    Ctrl-C ends the view of a job.
 
     With --native, each thread has its merged Python and C++ stack, as in `framedex core`. Frames of XLA and JAX get
     their source lines from the index, or from the known releases.
