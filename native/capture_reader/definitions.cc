@@ -8,6 +8,7 @@
 #include <cstring>
 #include <functional>
 #include <optional>
+#include <random>
 
 #include "capture_reader/stops.h"
 #include "capture_reader/stored_file.h"
@@ -50,8 +51,10 @@ uint64_t identity_in(const std::string& metadata) {
   return std::strtoull(metadata.substr(at + kMember.size(), 16).c_str(), nullptr, 16);
 }
 
+// The seed is random, so that a hostile capture cannot have many stacks with one hash.
 uint64_t hash_of(const Stack& stack) {
-  uint64_t hash = std::hash<std::string>()(stack.outcome) + (stack.is_truncated ? 1 : 0);
+  static const uint64_t seed = uint64_t{std::random_device()()} << 32 | std::random_device()();
+  uint64_t hash = seed + std::hash<std::string>()(stack.outcome) + (stack.is_truncated ? 1 : 0);
   auto add = [&hash](uint64_t value) { hash = (hash ^ value) * 0x9E3779B97F4A7C15u ^ hash >> 29; };
   for (const std::vector<uint32_t>* chain : {&stack.frames, &stack.python}) {
     add(chain->size());

@@ -14,8 +14,8 @@ from framedex.captures import CaptureStream
 from framedex.index import Store
 from framedex.index.file.conventions import MAX_SAMPLES, SPAN_SIZE
 from framedex.index.file.values import convert_duration_to_bucket, to_signed
+from framedex.index.write.bulk_rows import Integers
 from framedex.index.write.records import CaptureRecord
-from framedex.index.write.tree import Integers
 from framedex.ingest import CaptureFrameNamer
 from framedex.ingest.captures import build_capture_record
 from framedex.ingest.report import CaptureReport

@@ -3,7 +3,7 @@
 Start at `snapshot.py`: `take_snapshot` joins the kernel's threads (`tasks.py`), Python's frames (`python_frames.py`,
 with the offsets of `runtime.py`) and the capture's open calls. `targets.py` finds the process that a user means.
 `waits.py` finds the wait of each thread, and `diagnosis.py` traces these waits from two snapshots. `observation.py`
-takes the snapshots, and `child_processes.py` adds the waits for other processes. `native/` has the native frames, also
+takes the snapshots, and `child_processes.py` adds waits for other processes. `native/` has the native frames, also
 those of core files.
 
 Invariants:

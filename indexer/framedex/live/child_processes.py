@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import os
 import re
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from framedex.live.diagnosis import Diagnosis, Step, Verdict, diagnose
+from framedex.live.diagnosis import Diagnosis, Step, Verdict
 from framedex.live.model import ANOTHER_PROCESS, Activity, ProcessSnapshot, Task
-from framedex.live.snapshot import take_snapshot
+from framedex.live.observation import observe
 from framedex.live.targets import Target
+from framedex.live.tasks import read_thread_ids
 from framedex.live.waits import Wait, WaitKind
 
 _MAX_CHILDREN = 32
@@ -26,7 +26,14 @@ _BETWEEN_S = 0.1  # time between the two snapshots of children
 _NS_PER_S = 1_000_000_000
 _FROM_RELATIVES = ("a pipe", ANOTHER_PROCESS)  # subjects of waits for a parent, child or sibling
 
-Child = tuple[Diagnosis, ProcessSnapshot]
+ObservedProcess = tuple[Diagnosis, ProcessSnapshot]
+"""A process with its diagnosis and its latest snapshot."""
+
+
+def observe_with_children(targets: Sequence[Target], between_s: float, patience_s: float) -> list[ObservedProcess]:
+    """The diagnoses of `observe`, corrected by child processes."""
+    found = observe(targets, between_s, patience_s)
+    return [(explain_with_children(*each, patience_s), each[1]) for each in found]
 
 
 def explain_with_children(diagnosis: Diagnosis, snapshot: ProcessSnapshot, patience_s: float) -> Diagnosis:
@@ -43,7 +50,8 @@ def explain_with_children(diagnosis: Diagnosis, snapshot: ProcessSnapshot, patie
     may_wait_for_child = _may_wait_for_child(diagnosis, snapshot)
     if diagnosis.verdict is Verdict.HANG and not may_wait_for_child:
         return diagnosis
-    children = _observe_processes(_find_awaited_processes(root, snapshot.pid))
+    awaited = [Target(each, True, None) for each in _find_awaited_processes(root, snapshot.pid)]
+    children = [each for each in observe(awaited, _BETWEEN_S, patience_s=0) if each[1].threads]
     if children and _subject(root) == f"process {children[0][1].pid}":
         blocked, pid = children[0][0].root, children[0][1].pid
         if blocked and _is_unread_pipe(blocked, {snapshot.pid, pid}) and _do_others_wait(root, snapshot):
@@ -64,7 +72,7 @@ def explain_with_children(diagnosis: Diagnosis, snapshot: ProcessSnapshot, patie
     return _blame(diagnosis, working[0], Verdict.WAITING if verdict is Verdict.HANG else verdict)
 
 
-def _is_hung(child: Child) -> bool:
+def _is_hung(child: ObservedProcess) -> bool:
     """Whether a child hangs, and nothing outside wakes one of its threads."""
     diagnosis, snapshot = child
     return diagnosis.verdict is Verdict.HANG and not any(
@@ -74,7 +82,7 @@ def _is_hung(child: Child) -> bool:
     )
 
 
-def _is_idle(child: Child) -> bool:
+def _is_idle(child: ObservedProcess) -> bool:
     """Whether a child waits for its relatives, as a worker without work does."""
     root = child[0].root
     return child[0].verdict is Verdict.WAITING and _subject(root).startswith(_FROM_RELATIVES)
@@ -92,7 +100,7 @@ def _tasks(snapshot: ProcessSnapshot) -> Iterator[Task]:
     return (thread.task for thread in snapshot.threads if thread.task is not None)
 
 
-def _blame(diagnosis: Diagnosis, child: Child, verdict: Verdict) -> Diagnosis:
+def _blame(diagnosis: Diagnosis, child: ObservedProcess, verdict: Verdict) -> Diagnosis:
     """The diagnosis with a child process as the cause."""
     found, snapshot = child
     cause = Step(f"Child process {snapshot.pid}: {found.cause.text}", found.cause.line)
@@ -124,17 +132,6 @@ def _find_awaited_processes(root: Wait, pid: int) -> list[int]:
     return find_descendants(pid) if named is None else [named, *find_descendants(named)][:_MAX_CHILDREN]
 
 
-def _observe_processes(pids: Iterable[int]) -> list[Child]:
-    """The diagnoses of processes that exist, with their snapshots."""
-    targets = [Target(each, True, None) for each in pids]
-    before = [take_snapshot(each) for each in targets]
-    if before:
-        time.sleep(_BETWEEN_S)
-    after = [take_snapshot(each) for each in targets]
-    pairs = zip(before, after, strict=True)
-    return [(diagnose(*each, patience_s=0), each[1]) for each in pairs if each[1].threads]
-
-
 def find_descendants(pid: int) -> list[int]:
     """The child processes of a process, and their own, at most `_MAX_CHILDREN`."""
     found: list[int] = []
@@ -147,10 +144,9 @@ def find_descendants(pid: int) -> list[int]:
 
 
 def _read_children(pid: int) -> Iterator[int]:
-    with suppress(OSError):
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            with suppress(OSError):  # the thread has ended
-                yield from map(int, (task / "children").read_text().split())
+    for tid in read_thread_ids(pid):
+        with suppress(OSError):  # the thread has ended
+            yield from map(int, Path(f"/proc/{pid}/task/{tid}/children").read_text().split())
 
 
 def _is_unread_pipe(wait: Wait, users: set[int]) -> bool:

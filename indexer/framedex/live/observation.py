@@ -1,11 +1,10 @@
-"""Observe processes twice, and diagnose each."""
+"""Observe processes twice, and diagnose each without its child processes."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
 
-from framedex.live.child_processes import explain_with_children
 from framedex.live.diagnosis import Diagnosis, diagnose
 from framedex.live.model import ProcessSnapshot
 from framedex.live.snapshot import take_snapshot
@@ -29,7 +28,7 @@ def observe(targets: Sequence[Target], between_s: float, patience_s: float) -> l
     while not all(diagnosis.is_certain for diagnosis, _ in found) and time.monotonic() < end:
         time.sleep(_RETRY_S)
         found = _diagnose_again(targets, before, patience_s)
-    return [(explain_with_children(*each, patience_s), each[1]) for each in found]
+    return found
 
 
 def _diagnose_again(

@@ -74,7 +74,7 @@ def read_working_folder(pid: int) -> str:
 
 def read_tasks(pid: int, memory: Memory | None) -> list[Task]:
     """The threads of a process, the main thread first. Without `memory`, their system calls are unknown."""
-    tasks = [task for tid in _thread_ids(pid) if (task := _read_task(pid, tid, memory)) is not None]
+    tasks = [task for tid in read_thread_ids(pid) if (task := _read_task(pid, tid, memory)) is not None]
     if any(task.subject == ANOTHER_PROCESS for task in tasks):
         shared = _read_shared_ranges(pid)
         tasks = [_mark_shared_futex(task, shared) if task.subject == ANOTHER_PROCESS else task for task in tasks]
@@ -204,7 +204,8 @@ def _read_path(memory: Memory | None, address: int) -> str:
     return ""
 
 
-def _thread_ids(pid: int) -> set[int]:
+def read_thread_ids(pid: int) -> set[int]:
+    """The ids of the threads of a process; empty if it has ended."""
     with suppress(OSError):
         return {int(each.name) for each in Path(f"/proc/{pid}/task").iterdir()}
     return set()

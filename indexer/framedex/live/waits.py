@@ -121,10 +121,11 @@ def find_waits(before: ProcessSnapshot, after: ProcessSnapshot) -> dict[int, Wai
     waits = {}
     for thread in after.threads:
         known = earlier.get(thread.tid)
-        wait = _wait_of(thread, known, elapsed_ns, holders, gil_holder)
         before_ns = known.task.cpu_ns if known is not None and known.task is not None else None
         cpu_ns = 0 if before_ns is None or thread.task is None else thread.task.cpu_ns - before_ns
-        waits[thread.tid] = replace(wait, cpu_ns=cpu_ns, has_computed=cpu_ns > _BUSY_SHARE * elapsed_ns)
+        has_computed = cpu_ns > _BUSY_SHARE * elapsed_ns
+        wait = _wait_of(thread, known, holders, gil_holder, has_computed=has_computed)
+        waits[thread.tid] = replace(wait, cpu_ns=cpu_ns, has_computed=has_computed)
     return waits
 
 
@@ -167,9 +168,10 @@ def _lock_holders(threads: Iterable[LiveThread]) -> Mapping[int, int]:
 def _wait_of(
     thread: LiveThread,
     earlier: LiveThread | None,
-    elapsed_ns: int,
     holders: Mapping[int, int],
     gil_holder: int | None,
+    *,
+    has_computed: bool,
 ) -> Wait:
     task = thread.task
     if task is None:
@@ -178,8 +180,7 @@ def _wait_of(
         return Wait(WaitKind.GIL, thread, gil_holder)
     before = earlier.task if earlier is not None and earlier.task is not None else task
     is_same_wait = thread.python is not None and task.futex != 0 and task.futex == before.futex
-    is_busy = task.cpu_ns - before.cpu_ns > _BUSY_SHARE * elapsed_ns and not is_same_wait
-    if is_busy:
+    if has_computed and not is_same_wait:
         return Wait(WaitKind.RUNNING, thread)
     if task.activity is Activity.RUNNING:
         if before.activity in (Activity.INPUT, Activity.DISK):  # it wakes for a moment, such as for a heartbeat

@@ -313,6 +313,15 @@ class KindTotals:
     first_call: Integers
     latest_call: Integers
 
+    @property
+    def columns(self) -> tuple[Integers, ...]:
+        """The columns, in the order of the fields."""
+        return tuple(getattr(self, name) for name in self.__slots__)
+
+    def __getitem__(self, rows: npt.NDArray[Any]) -> KindTotals:
+        """Return the totals of these rows, which are indices or a mask."""
+        return KindTotals(*(column[rows] for column in self.columns))
+
 
 @dataclass(frozen=True, slots=True)
 class ObjectColumns:

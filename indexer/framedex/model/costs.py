@@ -179,8 +179,8 @@ class LineMemory:
     Until a buffer is donated, it belongs to the line that created it, and then to the line that received its memory.
     The live size of the buffers is `at_peak` at the device's peak, `at_end` at the end of the recording, and `most` at
     this line's peak. `growth` is the average size that remains after each iteration of the line's loop, if its live
-    bytes only rise (a leak); otherwise 0. `rounds` is the number of iterations.
-    `temporaries` is the part of `at_peak` that belongs to programs that the line runs, and to no buffer.
+    bytes only rise (a leak); otherwise 0. `rounds` is the number of iterations. `temporaries` is the part of
+    `at_peak` that belongs to programs that the line runs, and to no buffer.
     """
 
     line: PythonLine | None

@@ -75,8 +75,6 @@ for entry in importlib.metadata.entry_points(group="jax_plugins"):
 print(json.dumps(folders))
 """
 _LIBTPU = "libtpu"
-# As in native/pjrt/boundaries.h.
-MAX_PLUGINS = 2
 _SEPARATOR = ":"  # of several plug-ins in FRAMEDEX_PLUGIN
 
 
@@ -93,7 +91,7 @@ class Plugin:
 
     def preload_variables(self, preload: Path, current: Mapping[str, str]) -> dict[str, str]:
         """The variables that preload framedex's library `preload`, which intercepts the loading of this plug-in."""
-        return {"FRAMEDEX_PLUGIN": os.fspath(self.path)} | _preload_variable(preload, current)
+        return {"FRAMEDEX_PLUGIN": os.fspath(self.path)} | _build_preload_variable(preload, current)
 
     def registration_variables(self, library: Path, current: Mapping[str, str]) -> dict[str, str]:
         """The variables with which JAX registers a library under the plug-in's name."""
@@ -117,7 +115,7 @@ def build_variables_of_several(
     framedex's library `preload` records all but the mock TPU. The mock is `library`, which records itself, and which
     loads no other plug-in if FRAMEDEX_PLUGIN has several names.
     """
-    variables = _preload_variable(preload, current)
+    variables = _build_preload_variable(preload, current)
     for plugin in plugins:
         path = library if plugin is MOCK else plugin.path
         variables |= plugin.registration_variables(path, {**current, **variables})
@@ -132,9 +130,11 @@ def find_plugins(texts: Sequence[str], python: str) -> tuple[Plugin, ...]:
     plugins = tuple(MOCK if text == MOCK.path.name else find_plugin(text, python) for text in dict.fromkeys(texts))
     if plugins == (MOCK,):
         return ()
-    if len(plugins) > MAX_PLUGINS:
+    from framedex.programs.objects import PJRT_BOUNDARIES
+
+    if len(plugins) > len(PJRT_BOUNDARIES):
         raise FramedexError(
-            f"{len(plugins)} plug-ins are too many: framedex records at most {MAX_PLUGINS} per process.",
+            f"{len(plugins)} plug-ins are too many: framedex records at most {len(PJRT_BOUNDARIES)} per process.",
             "Give --plugin at most twice.",
         )
     names = [plugin.name for plugin in plugins if plugin.name is not None]
@@ -231,7 +231,7 @@ def _find_plugin_fault(path: Path) -> str:
     return ""
 
 
-def _preload_variable(preload: Path, current: Mapping[str, str]) -> dict[str, str]:
+def _build_preload_variable(preload: Path, current: Mapping[str, str]) -> dict[str, str]:
     return {"LD_PRELOAD": _prepend_to_list(os.fspath(preload), current.get("LD_PRELOAD"), ":")}
 
 

@@ -80,10 +80,7 @@ def _render_commands_line(finding: Finding) -> Line:
 
 
 def _render_stack_lines(trace: Trace) -> Iterator[Line]:
-    from framedex.commands.output.render_trace import (
-        render_folded_frames,
-        render_stack_lines,
-    )  # imports framedex.model.traces
+    from framedex.commands.output.render_trace import render_folded_frames, render_stack_lines
 
     indent = Span(f"{'':{_INDENT}}")
     yield (indent, Span(f"call {trace.call.id}  ", "head"), Span(format_function(trace.call), "native"))

@@ -270,7 +270,7 @@ def _render_problem_lines(answer: ReplayAnswer) -> Iterator[Line]:
             yield render_python_line(answer.lines.line(crash.row), _INDENT)
         for line in crash.output.splitlines()[-_MAX_OUTPUT_LINES:]:
             yield render_text_line(f"{'':{_INDENT}}{line}", "dim")
-    yield from _failure_lines(answer)
+    yield from _render_failure_lines(answer)
     reasons = Counter((each.function, each.reason) for each in answer.plan.omitted)
     if reasons or verdict.skipped:
         calls = [words.count(len(answer.plan.omitted), "call")] if reasons else []
@@ -283,7 +283,7 @@ def _render_problem_lines(answer: ReplayAnswer) -> Iterator[Line]:
         yield render_python_line(answer.lines.line(first), _INDENT)
 
 
-def _failure_lines(answer: ReplayAnswer) -> Iterator[Line]:
+def _render_failure_lines(answer: ReplayAnswer) -> Iterator[Line]:
     """The failed calls, those of one line of Python together."""
     groups: dict[tuple[str, str, bool, PythonLine | None], list[FailedCall]] = {}
     for each in answer.verdict.failed:

@@ -16,6 +16,9 @@ Row = tuple[Any, ...]
 IN_JSON = "IN (SELECT value FROM json_each(?))"
 """A condition for any number of values, bound as one JSON parameter (`build_json_list`)."""
 
+OTHER_PLUGINS = "SELECT p.key FROM json_each(c.plugins) p WHERE p.value <> 'the mock TPU'"
+"""The boundaries of the plug-ins in `captures c` other than the mock TPU."""
+
 PYTHON_LEAF = "coalesce(nullif(s.site_leaf, 0), nullif(s.python_leaf, 0), s.leaf)"
 """The innermost node of `stacks s` for Python: of the FFI site, else of the Python stack, else of the stack."""
 

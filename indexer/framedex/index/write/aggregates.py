@@ -26,7 +26,7 @@ from framedex.index.file.conventions import (
     build_json_list,
     json_item,
 )
-from framedex.index.write.bulk_rows import STAGED_ROWS, stage_rows
+from framedex.index.write.bulk_rows import STAGED_ROWS, Integers, stage_rows
 from framedex.index.write.chain_totals import (
     Flags,
     PathTree,
@@ -36,7 +36,7 @@ from framedex.index.write.chain_totals import (
     rank_in_group,
     unpack_pair,
 )
-from framedex.index.write.tree import Integers, NodeColumns, defer_node_indexes, find_distinct_values, read_nodes
+from framedex.index.write.tree import NodeColumns, defer_node_indexes, find_distinct_values, read_nodes
 from framedex.model import LinkEvidence
 
 _ROWS_AT_ONCE = 1 << 14

@@ -19,14 +19,13 @@ from framedex.index.write.chain_totals import StackTotals
 from framedex.index.write.ffi import FfiWriter
 from framedex.index.write.stacks import (
     RECOMPUTE_KIND,
-    KindAdditions,
     StackRow,
     StackRows,
     add_to_kinds,
     intern_kind,
     intern_kinds,
 )
-from framedex.model import CallBatch, CallKind
+from framedex.model import CallBatch, CallKind, KindTotals
 
 _LOW_BITS = 0xFFFFFFFF
 
@@ -206,44 +205,35 @@ class CallWriter:
         copy_rows(self._connection, insert, columns)
 
     def _add_totals(self, batch: CallBatch, kind: Integers) -> None:
-        totals = batch.totals
-        rows = self._kind_ids[totals.kind]
-        is_other = rows > 0
-        own_only = is_other & (totals.calls == 0)  # later calls inside it reduce its own time
-        self._connection.executemany(
-            "UPDATE call_kinds SET own_duration = own_duration + ? WHERE id = ?",
-            zip(totals.own_duration[own_only].tolist(), rows[own_only].tolist(), strict=True),
-        )
-        counted = is_other & (totals.calls != 0)
-        columns = (totals.calls, totals.duration, totals.own_duration, totals.longest)
-        calls = (totals.longest_call, totals.first_call, totals.latest_call)
-        added = [column[counted] for column in columns] + [self._first + column[counted] for column in calls]
-        add_to_kinds(self._connection, KindAdditions(rows[counted], *added))
-        stack, leaves = self._kind_stacks[totals.kind[counted]], self._stacks.leaves
-        of_stack = (self._stacks.ids, leaves.leaf, leaves.python_leaf, leaves.site_leaf)
-        boundary = self._kind_boundaries[totals.kind[counted]]
-        self._items.append(np.stack([*(column[stack] for column in of_stack), boundary, *added[:2], added[6]]))
-        if not np.all(is_other):
-            for row in self._sum_runs(batch, kind, totals.kind[~is_other], totals.own_duration[~is_other]):
-                self._add_to_kind(*row)
+        rows = self._kind_ids[batch.totals.kind]
+        totals = batch.totals[rows > 0]
+        calls = (self._first + column for column in (totals.longest_call, totals.first_call, totals.latest_call))
+        added = KindTotals(rows[rows > 0], *totals.columns[1:5], *calls)
+        add_to_kinds(self._connection, added)
+        has_calls = totals.calls != 0
+        stack, leaves = self._kind_stacks[totals.kind[has_calls]], self._stacks.leaves
+        of_stack = [column[stack] for column in (self._stacks.ids, leaves.leaf, leaves.python_leaf, leaves.site_leaf)]
+        self._add_items(added[has_calls], *of_stack, self._kind_boundaries[totals.kind[has_calls]])
+        if len(added.kind) < len(rows):
+            runs = self._sum_runs(batch, kind, batch.totals.kind[rows == 0], batch.totals.own_duration[rows == 0])
+            self._add_to_kinds(list(runs))
 
-    def _add_to_kind(
-        self, kind: int, calls: int, duration: int, own: int, longest: int, longest_call: int, first: int, latest: int
-    ) -> None:
-        if not calls:
-            self._connection.execute("UPDATE call_kinds SET own_duration = own_duration + ? WHERE id = ?", (own, kind))
-            return
-        row = (kind, calls, duration, own, longest, longest_call, first, latest)
-        add_to_kinds(self._connection, KindAdditions(*(np.array([value]) for value in row)))
-        found = self._read_kind(kind)
-        stack = found.stack
-        leaves = (stack.id, stack.leaf, stack.python_leaf, stack.site_leaf)
-        self._items.append(np.array([[value] for value in (*leaves, found.boundary, calls, duration, latest)]))
+    def _add_to_kinds(self, rows: Sequence[tuple[int, ...]]) -> None:
+        """Add totals to kinds. The rows have the fields of `KindTotals`."""
+        added = KindTotals(*np.array(rows, np.int64).reshape(-1, 8).T)
+        add_to_kinds(self._connection, added)
+        with_calls = added[added.calls != 0]
+        kinds = map(self._read_kind, with_calls.kind.tolist())
+        of_stack = [(*each.stack, each.boundary) for each in kinds]
+        self._add_items(with_calls, *np.array(of_stack, np.int64).reshape(-1, 5).T)
+
+    def _add_items(self, added: KindTotals, *stack_and_boundary: Integers) -> None:
+        self._items.append(np.stack([*stack_and_boundary, added.calls, added.duration, added.latest_call]))
 
     def _sum_runs(
         self, batch: CallBatch, kind: Integers, stream_kinds: Integers, own: Integers
     ) -> Iterator[tuple[int, ...]]:
-        """Yield rows for `_add_to_kind`, one for each stored kind of the batch's handler runs."""
+        """Yield rows for `_add_to_kinds`, one for each stored kind of the batch's handler runs."""
         duration = np.maximum(batch.duration, 0)
         of_call = duration.copy()
         parent = np.arange(len(batch)) - batch.inside
@@ -334,9 +324,8 @@ class CallWriter:
             (new, duration, int(self._argument_ids[argument]), call),
         )
         self._extend_span(new, call, call)
-        self._add_to_kind(old, -1, 0, 0, 0, 0, call, 0)
+        self._add_to_kinds([(old, -1, 0, 0, 0, 0, call, 0), (new, 1, duration, 0, duration, call, call, call)])
         self._connection.execute(RECOMPUTE_KIND, (old,))
-        self._add_to_kind(new, 1, duration, 0, duration, call, call, call)
         self._add_sample(new, int(self._argument_ids[argument]))
         found = self._read_kind(new)
         self._add_to_buckets([(found.boundary, found.thread, convert_duration_to_bucket(duration), 1)])

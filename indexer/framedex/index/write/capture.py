@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from framedex.base.errors import FramedexError
 from framedex.index.file.values import to_storable
 from framedex.index.write import aggregates
+from framedex.index.write.bulk_rows import Integers
 from framedex.index.write.calls import CallWriter
 from framedex.index.write.costs.activity import CaptureActivity
 from framedex.index.write.costs.callback_transfers import write_callback_transfers
@@ -31,7 +32,7 @@ from framedex.index.write.records import CaptureRecord, FrameRecord
 from framedex.index.write.removal import delete_calls
 from framedex.index.write.run_numbers import find_run_number
 from framedex.index.write.stacks import LinkWriter, StackRows
-from framedex.index.write.tree import Integers, StackTree
+from framedex.index.write.tree import StackTree
 from framedex.index.write.versions import ProgramFileVersions, store_versions
 from framedex.model import BinaryId, CallBatch, Capture, Function, StopReasons, Thread
 from framedex.programs.ffi.joins import BOUNDARY

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from framedex.index.write.tree import Integers, NodeColumns, find_distinct_values
+from framedex.index.write.bulk_rows import Integers
+from framedex.index.write.tree import NodeColumns, find_distinct_values
 
 Flags = npt.NDArray[np.bool_]
 

@@ -6,9 +6,8 @@ import sqlite3
 
 import numpy as np
 
-from framedex.index.write.bulk_rows import NULL, copy_rows
+from framedex.index.write.bulk_rows import NULL, Integers, copy_rows
 from framedex.index.write.calls import CallWriter
-from framedex.index.write.tree import Integers
 from framedex.model import CallBatch, ObjectColumns
 from framedex.programs.objects import ViolationKind
 

@@ -12,12 +12,12 @@ from dataclasses import asdict
 import numpy as np
 
 from framedex.index.file.values import to_storable
+from framedex.index.write.bulk_rows import Integers
 from framedex.index.write.calls import CallWriter
 from framedex.index.write.own_lines import find_own_lines
 from framedex.index.write.program_frames import OPS_OF_PROGRAM, ProgramFrameWriter
 from framedex.index.write.program_memory import delete_unused_memory, intern_program_memory, read_program_sizes
 from framedex.index.write.records import CaptureRecord, StoredProgram
-from framedex.index.write.tree import Integers
 from framedex.model import CallBatch, Program, ProgramFrame, ProgramOp
 from framedex.programs.objects.table import parse_address
 

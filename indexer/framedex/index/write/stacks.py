@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,12 +16,11 @@ from framedex.index.file.conventions import IN_JSON, MAX_SAMPLES, SPAN_SIZE, bui
 from framedex.index.write.bulk_rows import STAGED_ROWS, Integers, read_ids, stage_rows
 from framedex.index.write.interning import MERGE_OUTCOMES, StackLeaves, intern_stacks
 from framedex.index.write.tree import StackTree, write_chains
-from framedex.model import CallBatch, LinkEvidence, Stack, StackColumns, read_stack_columns
+from framedex.model import CallBatch, KindTotals, LinkEvidence, Stack, StackColumns, read_stack_columns
 from framedex.model.capture import STACKS_PER_BATCH
 
 
-@dataclass(frozen=True, slots=True)
-class StackRow:
+class StackRow(NamedTuple):
     """A row of `stacks`: its id, and its leaves in the tree of nodes (0: none)."""
 
     id: int
@@ -39,16 +39,12 @@ class StackRows:
         self._tree = tree
         self._frames = frames
         self._stacks: Sequence[Stack] = ()
-        self._leaves = StackLeaves.empty()
+        self.leaves = StackLeaves.empty()
+        """The leaves of each stack, without sites."""
         self.ids: Integers = np.zeros(0, np.int64)
         """The row of each stack."""
         self._rows_at_sites: dict[tuple[int, int], StackRow] = {}
         self.extend(stacks)
-
-    @property
-    def leaves(self) -> StackLeaves:
-        """The leaves of each stack, without sites."""
-        return self._leaves
 
     def extend(self, stacks: Sequence[Stack]) -> None:
         """Continue with more stacks; the known stacks come first in `stacks`."""
@@ -60,7 +56,7 @@ class StackRows:
         self._stacks = stacks
         if added:
             leaves = StackLeaves.concatenate(added)
-            self._leaves = StackLeaves.concatenate([self._leaves, leaves])
+            self.leaves = StackLeaves.concatenate([self.leaves, leaves])
             self.ids = np.concatenate([self.ids, intern_stacks(self._connection, leaves)])
 
     def _intern_leaves(self, stacks: StackColumns) -> StackLeaves:
@@ -70,7 +66,7 @@ class StackRows:
 
     def find_row(self, stack: int, site: int = 0) -> StackRow:
         """Return the row of a stack of the capture, by its index; `site` is the node of its `ffi_call` (0: none)."""
-        leaves = self._leaves[stack : stack + 1]
+        leaves = self.leaves[stack : stack + 1]
         if not site:
             return _build_row(self.ids[stack : stack + 1], leaves)
         found = self._rows_at_sites.get((stack, site))
@@ -162,48 +158,39 @@ RECOMPUTE_KIND = (
 _KIND_TOTALS = "calls, duration, own_duration, longest, longest_call, first_call, latest_call"
 
 
-@dataclass(frozen=True, slots=True)
-class KindAdditions:
-    """Additions to the totals of kinds, in columns. `id` is the row of a kind, which may occur several times.
+def add_to_kinds(connection: sqlite3.Connection, added: KindTotals) -> None:
+    """Add to the totals of rows of `call_kinds`; a row may occur several times. Calls are rows of `call_rows`.
 
-    `longest` and the following columns are those of a call.
+    Totals without calls change only the own time: a later call began inside an earlier one.
     """
-
-    id: Integers
-    calls: Integers
-    duration: Integers
-    own_duration: Integers
-    longest: Integers
-    longest_call: Integers
-    first_call: Integers
-    latest_call: Integers
-
-    def merge_kinds(self) -> tuple[Integers, ...]:
-        """Return the columns with one row for each kind, sorted."""
-        order = np.lexsort((self.longest_call, self.longest, self.id))
-        kind, calls, duration, own_duration, longest, longest_call, first, latest = (
-            getattr(self, name)[order] for name in self.__slots__
-        )
-        starts = np.flatnonzero(np.diff(kind, prepend=-1))
-        ends = np.append(starts[1:], len(kind)) - 1
-        if not len(starts):
-            return (kind,) * len(self.__slots__)
-        return (
-            kind[starts],
-            *(np.add.reduceat(column, starts) for column in (calls, duration, own_duration)),
-            *(longest[ends], longest_call[ends]),
-            *(np.minimum.reduceat(first, starts), np.maximum.reduceat(latest, starts)),
-        )
-
-
-def add_to_kinds(connection: sqlite3.Connection, added: KindAdditions) -> None:
-    """Add to the totals of kinds."""
-    stage_rows(connection, added.merge_kinds())
+    has_calls = added.calls != 0
+    connection.executemany(
+        "UPDATE call_kinds SET own_duration = own_duration + ? WHERE id = ?",
+        zip(added.own_duration[~has_calls].tolist(), added.kind[~has_calls].tolist(), strict=True),
+    )
+    stage_rows(connection, _merge_kinds(added[has_calls]))
     connection.execute(
         f"UPDATE call_kinds SET ({_KIND_TOTALS}) = (SELECT calls + c1, duration + c2, own_duration + c3,"
         " max(longest, c4), CASE WHEN (c4, c5) > (longest, coalesce(longest_call, 0)) THEN c5 ELSE longest_call END,"
         " min(coalesce(first_call, c6), c6), max(coalesce(latest_call, c7), c7)"
         f" FROM {STAGED_ROWS} WHERE c0 = id) WHERE id IN (SELECT c0 FROM {STAGED_ROWS})"
+    )
+
+
+def _merge_kinds(totals: KindTotals) -> tuple[Integers, ...]:
+    """Return the columns with one row for each kind, sorted."""
+    if not len(totals.kind):
+        return totals.columns
+    kind, calls, duration, own_duration, longest, longest_call, first, latest = totals[
+        np.lexsort((totals.longest_call, totals.longest, totals.kind))
+    ].columns
+    starts = np.flatnonzero(np.diff(kind, prepend=-1))
+    ends = np.append(starts[1:], len(kind)) - 1
+    return (
+        kind[starts],
+        *(np.add.reduceat(column, starts) for column in (calls, duration, own_duration)),
+        *(longest[ends], longest_call[ends]),
+        *(np.minimum.reduceat(first, starts), np.maximum.reduceat(latest, starts)),
     )
 
 

@@ -14,8 +14,7 @@ import numpy as np
 from framedex.base.nativepart import _call_stream
 from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.file.paths import is_framedex_hook, is_installed
-from framedex.index.write.bulk_rows import Integers as Integers
-from framedex.index.write.bulk_rows import copy_rows
+from framedex.index.write.bulk_rows import Integers, copy_rows
 
 
 def find_distinct_values(values: Integers) -> Integers:

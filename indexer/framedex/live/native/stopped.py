@@ -27,7 +27,7 @@ from framedex.live.native.image import REGISTERS, FileMapping, ProcessImage, Sto
 from framedex.live.native.modules import VDSO
 from framedex.live.native.stacks import ProcessStacks, read_stacks
 from framedex.live.snapshot import describe_refusal
-from framedex.live.tasks import read_command_line, read_process_state
+from framedex.live.tasks import read_command_line, read_process_state, read_thread_ids
 
 _GET_REGISTERS, _DETACH, _SEIZE, _INTERRUPT = 12, 17, 0x4206, 0x4207  # linux/ptrace.h
 _EVENT_STOP = 128
@@ -58,7 +58,7 @@ class StoppedProcess:
         self._stop_deadline, self._read_deadline = started + _STOP_TIMEOUT_S, started + _READ_TIMEOUT_S
         try:
             for _ in range(_ROUNDS):
-                if not (new := self._thread_ids() - self._seized):
+                if not (new := read_thread_ids(self._pid) - self._seized):
                     break
                 self._stop_threads(new)
         except BaseException:
@@ -96,11 +96,6 @@ class StoppedProcess:
             with suppress(OSError):  # it was killed
                 self._call_ptrace(_DETACH, tid, number)
         self._signals.clear()
-
-    def _thread_ids(self) -> set[int]:
-        with suppress(OSError):
-            return {int(each.name) for each in Path(f"/proc/{self._pid}/task").iterdir()}
-        return set()
 
     def _stop_threads(self, tids: set[int]) -> None:
         self._seized |= tids

@@ -56,13 +56,13 @@ def hang(
     sleeps or waits for input does not count as a hang, unless it keeps the GIL from other threads. A hung child
     process counts as a hang, and so does a full pipe that nobody else reads.
     """
+    from framedex.live.child_processes import observe_with_children
     from framedex.live.diagnosis import Verdict
-    from framedex.live.observation import observe
 
     target, job = find_process(process)
     report = _job_report(job, patience) if job is not None else None
     targets = [target] if report is None else [find_target_of_capture(each.capture) for each in report.suspects]
-    found = observe(targets, between, patience)
+    found = observe_with_children(targets, between, patience)
     if as_json:
         print_json(_build_hang_document(report, found))
     else:

@@ -50,8 +50,8 @@ def live(
 
     The process may be running, hung, stopped or ended. `live` only reads it: no code runs in it, and only --native
     stops it. Reading Python's frames needs permission to trace the process. Calls in progress are read from the
-    capture. In a terminal, the view is updated every second until the process ends or Ctrl-C. Only
-    Ctrl-C ends the view of a job.
+    capture. In a terminal, the view is updated every second until the process ends or Ctrl-C. Only Ctrl-C
+    ends the view of a job.
 
     With --native, each thread has its merged Python and C++ stack, as in `framedex core`. Frames of XLA and JAX get
     their source lines from the index, or from the known releases.
@@ -75,7 +75,7 @@ def live(
         if job is None:
             _watch_process(target, all_frames=all_frames)
         while job is not None:
-            _show_view(_rank_lines(job, all_frames=all_frames))
+            _show_view(_render_rank_lines(job, all_frames=all_frames))
             time.sleep(_INTERVAL_S)
 
 
@@ -102,10 +102,10 @@ def _show_view(lines: Iterable[Line]) -> None:
 def _render_live_lines(target: Target, job: RunningJob | None, *, all_frames: bool) -> Iterator[Line]:
     if job is None:
         return render_snapshot_lines(take_snapshot(target), all_frames=all_frames)
-    return _rank_lines(job, all_frames=all_frames)
+    return _render_rank_lines(job, all_frames=all_frames)
 
 
-def _rank_lines(job: RunningJob, *, all_frames: bool) -> Iterator[Line]:
+def _render_rank_lines(job: RunningJob, *, all_frames: bool) -> Iterator[Line]:
     from framedex.commands.output.render_ranks import rank_snapshot_lines
 
     return rank_snapshot_lines(_take_rank_snapshots(job.ranks[:_MAX_RANKS]), len(job.ranks), all_frames=all_frames)

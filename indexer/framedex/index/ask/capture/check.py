@@ -56,7 +56,7 @@ def check_capture(subject: CaptureQuery) -> Check:
         reader, {group.finding.call: group.stack for group in found} | _read_earlier_stacks(reader, found)
     )
     order = list(Severity)
-    plugins = _plugins_of_calls(reader, capture.id, found)
+    plugins = _read_plugins_of_calls(reader, capture.id, found)
     findings = sorted(
         _merge_findings(found, lines, plugins),
         key=lambda each: (order.index(each.severity), each.kind, -each.count, each.call),
@@ -327,7 +327,7 @@ def _read_earlier_stacks(reader: Reader, groups: Iterable[_FindingGroup]) -> dic
     return dict(reader.rows(query, build_json_list(calls))) if calls else {}
 
 
-def _plugins_of_calls(reader: Reader, capture: int, groups: Iterable[_FindingGroup]) -> dict[int, str]:
+def _read_plugins_of_calls(reader: Reader, capture: int, groups: Iterable[_FindingGroup]) -> dict[int, str]:
     """Return the names of the plug-ins of findings, by call; empty if the capture has a single plug-in."""
     names = read_plugin_names(reader, capture)
     if not names:

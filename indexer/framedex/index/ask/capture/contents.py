@@ -12,7 +12,7 @@ from itertools import islice
 
 from framedex.base.errors import FramedexError
 from framedex.index.ask.call.objects import find_calls_of_object, name_objects
-from framedex.index.file.conventions import IN_JSON, Row, build_json_list
+from framedex.index.file.conventions import IN_JSON, OTHER_PLUGINS, Row, build_json_list
 from framedex.index.read.rows import CALL_COLUMNS, CALL_TABLES, Reader, build_call, decode_arguments
 from framedex.index.read.spans import KIND_TABLES, IdRange, iter_calls
 from framedex.index.read.subjects import CaptureQuery
@@ -59,14 +59,10 @@ UNION SELECT id FROM captures WHERE is_on_mock
 """  # jaxlib 0.4.13's boundary, tpu_executor, exists only for the mock
 
 
-_CAPTURES_WITH_PLUGINS = """
-SELECT DISTINCT c.id FROM captures c JOIN json_each(c.plugins) p WHERE p.value <> 'the mock TPU'
-"""
-
-
 def read_captures_with_plugins(reader: Reader) -> frozenset[int]:
     """Return the ids of captures that recorded another plug-in than the mock TPU, if their plug-ins are known."""
-    return frozenset(capture for (capture,) in reader.rows(_CAPTURES_WITH_PLUGINS))
+    query = f"SELECT c.id FROM captures c WHERE EXISTS ({OTHER_PLUGINS})"
+    return frozenset(capture for (capture,) in reader.rows(query))
 
 
 def read_captures_on_mock(reader: Reader) -> frozenset[int]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from framedex.index.write.bulk_rows import Integers
 from framedex.index.write.costs.loops import LoopFinder, LoopKey, LoopRounds, ThreadEvents, find_loop_keys
 from framedex.index.write.costs.pieces import FOREVER
 from framedex.index.write.costs.program_code import ProgramCode
@@ -29,7 +30,7 @@ from framedex.index.write.costs.timeline import (
 )
 from framedex.index.write.costs.wait_detection import WaitColumns, find_waits
 from framedex.index.write.programs import COMPILE_FUNCTIONS, EXECUTE_FUNCTION, LOAD_FUNCTIONS
-from framedex.index.write.tree import Integers, NodeColumns, read_nodes
+from framedex.index.write.tree import NodeColumns, read_nodes
 
 TRANSFER_FUNCTIONS = find_data_functions() | HOST_COPY_FUNCTIONS
 """Functions of the C API that transfer data."""

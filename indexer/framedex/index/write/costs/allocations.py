@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.file.values import to_signed
+from framedex.index.write.bulk_rows import Integers
 from framedex.index.write.costs.pieces import (
     END_CALL_JOIN,
     FOREVER,
@@ -24,7 +25,6 @@ from framedex.index.write.costs.pieces import (
     read_arguments,
     read_columns,
 )
-from framedex.index.write.tree import Integers
 from framedex.programs.objects.table import parse_address
 
 _ALLOCATE, _FREE, _HAND_OVER = "DeviceMemory::Allocate", "DeviceMemory::Free", "DeviceMemory::HandOver"

@@ -18,6 +18,7 @@ import numpy as np
 
 from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.file.values import to_signed, to_unsigned
+from framedex.index.write.bulk_rows import Integers
 from framedex.index.write.costs.pieces import (
     END_CALL_JOIN,
     FOREVER,
@@ -29,7 +30,6 @@ from framedex.index.write.costs.pieces import (
     read_columns,
 )
 from framedex.index.write.programs import EXECUTABLE_ADDRESS, EXECUTE_FUNCTION
-from framedex.index.write.tree import Integers
 from framedex.programs.objects.table import parse_address
 from framedex.programs.sizes import compute_size_on_device
 

@@ -9,11 +9,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from framedex.index.file.conventions import IN_JSON, build_json_list
+from framedex.index.file.conventions import IN_JSON, OTHER_PLUGINS, build_json_list
+from framedex.index.write.bulk_rows import Integers
 from framedex.index.write.costs.pieces import MAX_BYTES, read_arguments
 from framedex.index.write.costs.timeline import CallColumns, KindColumns
 from framedex.index.write.programs import EXECUTE_FUNCTION
-from framedex.index.write.tree import Integers
 from framedex.model import TransferDirection
 from framedex.programs.objects.moves import CALLBACK_RESULT, HOST_CALLBACKS
 
@@ -32,11 +32,12 @@ def write_callback_transfers(connection: sqlite3.Connection, capture: int, kinds
     Callbacks are not recorded without `framedex run` or with other plug-ins, and then results have no line. The
     operands that a program may send are then transfers of unknown size by the calls that run the program.
     """
-    callback_kinds = kinds.find_kinds(HOST_CALLBACKS | {CALLBACK_RESULT})
-    connection.execute(f"DELETE FROM transfers WHERE kind {IN_JSON}", (build_json_list(callback_kinds.tolist()),))
+    callback_kinds, runs = kinds.find_kinds(HOST_CALLBACKS | {CALLBACK_RESULT}), kinds.find_kinds({EXECUTE_FUNCTION})
+    written = build_json_list([*callback_kinds.tolist(), *runs.tolist()])
+    connection.execute(f"DELETE FROM transfers WHERE kind {IN_JSON}", (written,))
     calls = CallColumns.read_calls_of_kinds(connection, capture, callback_kinds)
-    recorded = None if _records_all(connection, capture) else _count_operands(connection, calls, kinds)
-    _write_unrecorded_operands(connection, capture, kinds, recorded)
+    if not _records_all(connection, capture):
+        _write_unrecorded_operands(connection, capture, runs, _count_operands(connection, calls, kinds))
     if not len(calls):
         return
     calls = calls[np.lexsort((calls.id, kinds.thread[calls.kind]))]
@@ -65,8 +66,11 @@ def _records_all(connection: sqlite3.Connection, capture: int) -> bool:
 
     A program that sends more has callbacks in a branch that it did not take.
     """
-    query = "SELECT is_on_mock AND EXISTS(SELECT 1 FROM compilations WHERE capture = c.id AND noted IS NOT NULL)"
-    (found,) = connection.execute(f"{query} FROM captures c WHERE id = ?", (capture,)).fetchone()
+    query = (
+        "SELECT is_on_mock AND EXISTS (SELECT 1 FROM compilations WHERE capture = c.id AND noted IS NOT NULL)"
+        f" AND NOT EXISTS ({OTHER_PLUGINS}) FROM captures c WHERE id = ?"
+    )
+    (found,) = connection.execute(query, (capture,)).fetchone()
     return bool(found)
 
 
@@ -83,14 +87,8 @@ def _count_operands(connection: sqlite3.Connection, calls: CallColumns, kinds: K
     )
 
 
-def _write_unrecorded_operands(
-    connection: sqlite3.Connection, capture: int, kinds: KindColumns, recorded: int | None
-) -> None:
-    """Write the sends beyond the `recorded` operands (None: all), as transfers by the calls that run the programs."""
-    runs = build_json_list(kinds.find_kinds({EXECUTE_FUNCTION}).tolist())
-    connection.execute(f"DELETE FROM transfers WHERE kind {IN_JSON}", (runs,))
-    if recorded is None:
-        return
+def _write_unrecorded_operands(connection: sqlite3.Connection, capture: int, runs: Integers, recorded: int) -> None:
+    """Write the sends beyond the `recorded` operands, as transfers by the calls of the kinds `runs`."""
     query = (
         "SELECT c.kind, sum(json_extract(a.json, '$.\"options.num_send_ops\"')) AS sent, min(c.id), max(c.id)"
         " FROM captures p JOIN call_rows c ON c.id BETWEEN p.first_call AND p.last_call"
@@ -98,7 +96,7 @@ def _write_unrecorded_operands(
         " AND a.json LIKE '%\"options.num_send_ops\": %' AND a.json NOT LIKE '%\"options.num_send_ops\": 0,%'"
         " GROUP BY c.kind HAVING sent > 0 ORDER BY sent DESC"
     )
-    rows = connection.execute(query, (capture, runs)).fetchall()
+    rows = connection.execute(query, (capture, build_json_list(runs.tolist()))).fetchall()
     unrecorded = sum(sent for _, sent, _, _ in rows) - recorded
     for kind, sent, first, last in rows:
         if (count := min(sent, unrecorded)) > 0:

@@ -20,10 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from framedex.index.file.conventions import IN_JSON, build_json_list
+from framedex.index.write.bulk_rows import Integers
 from framedex.index.write.costs.program_code import CodeFrame, ProgramCode, PythonPath
 from framedex.index.write.costs.timeline import KindColumns
 from framedex.index.write.programs import COMPILE_FUNCTIONS, EXECUTE_FUNCTION, LOAD_FUNCTIONS
-from framedex.index.write.tree import Integers
 from framedex.model import TransferDirection
 from framedex.programs.objects.moves import MOVES
 from framedex.sources.python_syntax import SourceLoop, StatementBlock

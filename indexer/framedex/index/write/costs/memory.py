@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from framedex.index.file.conventions import IN_JSON, build_json_list
+from framedex.index.file.conventions import IN_JSON, OTHER_PLUGINS, build_json_list
+from framedex.index.write.bulk_rows import Integers
 from framedex.index.write.costs.activity import CaptureActivity
 from framedex.index.write.costs.allocations import read_allocator_pieces
 from framedex.index.write.costs.buffers import read_buffer_pieces
@@ -20,7 +21,6 @@ from framedex.index.write.costs.loops import LoopKey
 from framedex.index.write.costs.pieces import FOREVER, MemoryPieces, read_arguments, read_columns, select_peaks
 from framedex.index.write.costs.program_code import LineGroups
 from framedex.index.write.costs.program_runs import add_program_pieces, find_programs_of_runs
-from framedex.index.write.tree import Integers
 
 MAX_POINTS = 2_000
 """The maximum number of stored points of a device's memory over time."""
@@ -64,8 +64,8 @@ def _read_pieces(connection: sqlite3.Connection, capture: int) -> MemoryPieces:
     if pieces is None:
         return read_buffer_pieces(connection, capture)
     query = (
-        "SELECT k.id FROM captures c JOIN json_each(c.plugins) p JOIN boundaries b ON b.boundary = p.key"
-        " JOIN call_kinds k ON k.boundary = b.id AND k.capture = c.id WHERE c.id = ? AND p.value <> 'the mock TPU'"
+        "SELECT k.id FROM captures c JOIN call_kinds k ON k.capture = c.id JOIN boundaries b ON b.id = k.boundary"
+        f" WHERE c.id = ? AND b.boundary IN ({OTHER_PLUGINS})"
     )
     kinds_of_others = [kind for (kind,) in connection.execute(query, (capture,))]
     return pieces.join(read_buffer_pieces(connection, capture, kinds_of_others)) if kinds_of_others else pieces

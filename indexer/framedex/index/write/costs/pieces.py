@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from framedex.index.file.conventions import IN_JSON, build_json_list
-from framedex.index.write.tree import Integers
+from framedex.index.write.bulk_rows import Integers
 
 FOREVER = np.iinfo(np.int64).max
 

@@ -14,13 +14,14 @@ from framedex.base.regularfile import read_regular
 from framedex.captures.stored_files import read_cells
 from framedex.index.file.conventions import IN_JSON, build_json_list
 from framedex.index.file.values import read_stored_text
+from framedex.index.write.bulk_rows import Integers
 from framedex.index.write.costs.timeline import KindColumns
-from framedex.index.write.tree import Integers, NodeColumns, climb, find_distinct_values
+from framedex.index.write.tree import NodeColumns, climb, find_distinct_values
 from framedex.sources.file_versions import compute_blob_name
 from framedex.sources.python_syntax import PythonScopes, Scope, SourceLoop, StatementBlock
 
 _MAX_FILE_BYTES = 4 << 20  # the maximum size of a parsed file, bytes
-_PATHS_AT_ONCE = 1 << 14
+_PATHS_AT_ONCE = 1 << 11  # 16 MB for each column of paths of 1,000 frames
 
 
 class SourceFile:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from framedex.index.file.conventions import IN_JSON, build_json_list
+from framedex.index.write.bulk_rows import Integers
 from framedex.index.write.costs.buffers import Executables
 from framedex.index.write.costs.pieces import (
     END_CALL_JOIN,
@@ -24,7 +25,6 @@ from framedex.index.write.costs.pieces import (
     read_columns,
 )
 from framedex.index.write.programs import EXECUTE_FUNCTION
-from framedex.index.write.tree import Integers
 
 
 @dataclass(frozen=True, slots=True)

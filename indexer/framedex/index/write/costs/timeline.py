@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from framedex.index.file.conventions import IN_JSON, PYTHON_LEAF, build_json_list
 from framedex.index.file.values import to_signed
+from framedex.index.write.bulk_rows import Integers
 from framedex.index.write.costs.pieces import FOREVER, OBJECTS_FROM, read_columns
 from framedex.index.write.programs import COMPILE_FUNCTIONS, EXECUTE_FUNCTION, LOAD_FUNCTIONS
-from framedex.index.write.tree import Integers
 from framedex.model import LinkEvidence, TransferDirection
 from framedex.programs.objects.moves import MOVES
 from framedex.programs.objects.table import load_boundary_functions, parse_address

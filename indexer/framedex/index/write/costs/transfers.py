@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from framedex.index.file.conventions import IN_JSON, PYTHON_LEAF, build_json_list
-from framedex.index.write.bulk_rows import NULL
+from framedex.index.write.bulk_rows import NULL, Integers
 from framedex.index.write.calls import CallWriter
 from framedex.index.write.costs.pieces import MAX_BYTES
 from framedex.index.write.records import CaptureRecord
-from framedex.index.write.tree import Integers, StackTree
+from framedex.index.write.tree import StackTree
 from framedex.model import CallBatch, TransferDirection
 from framedex.programs.objects.moves import MOVES, FunctionTransfer
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from framedex.index.write.bulk_rows import Integers
 from framedex.index.write.costs.pieces import FOREVER, OBJECTS_FROM, read_columns
 from framedex.index.write.costs.timeline import (
     AWAIT_FUNCTION,
@@ -34,7 +35,6 @@ from framedex.index.write.costs.timeline import (
     read_event_addresses,
 )
 from framedex.index.write.programs import EXECUTE_FUNCTION
-from framedex.index.write.tree import Integers
 from framedex.model.costs import WaitReason
 
 MIN_BLOCKING_CALL_NS = 1_000_000

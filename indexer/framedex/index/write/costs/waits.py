@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from framedex.index.write.bulk_rows import Integers
 from framedex.index.write.costs.activity import TRANSFER_FUNCTIONS, CaptureActivity
 from framedex.index.write.costs.loops import LoopRounds
 from framedex.index.write.costs.pieces import FOREVER, select_peaks
@@ -18,7 +19,7 @@ from framedex.index.write.costs.program_code import number_line_paths
 from framedex.index.write.costs.timeline import KindColumns
 from framedex.index.write.costs.wait_detection import WAIT_REASONS, WaitColumns
 from framedex.index.write.programs import COMPILE_FUNCTIONS, EXECUTE_FUNCTION, LOAD_FUNCTIONS
-from framedex.index.write.tree import Integers, NodeColumns
+from framedex.index.write.tree import NodeColumns
 
 MAX_LOOPS = 20
 """The maximum number of stored loops of a capture. The longest loops are stored."""
