@@ -41,7 +41,7 @@ def format_function(call: CallRow) -> str:
 
 
 def add_plugin(function: str, plugin: str) -> str:
-    """A function after its plug-in: `[plugin.so] PJRT_Client_Create`; without an empty plug-in."""
+    """A function after its plug-in: `[plugin.so] PJRT_Client_Create`. An empty `plugin` adds nothing."""
     return make_printable(f"[{plugin}] {function}" if plugin else function)
 
 
